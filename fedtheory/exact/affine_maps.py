@@ -90,6 +90,7 @@ def compress_deviations(weights: np.ndarray, stack: np.ndarray) -> np.ndarray:
 
 
 def add_to(dense: np.ndarray, weight: float, s: Sparse) -> None:
+    """Add weight times a Sparse to a dense array (D, M, columns), in place."""
     dense.reshape(len(dense), -1)[:, s.index] += weight * s.value
 
 
@@ -143,8 +144,14 @@ def subtract_centre(s: Sparse, near: np.ndarray, centre: Sparse) -> Sparse:
 
 
 class Map(NamedTuple):
-    """The map of a round for mean and covariance. Deviation n has r rows and c columns, size[n] =
-    (r, c), and at[n] gives where the deviation starts: in `rows` and `e`, in `columns`, in `E`."""
+    """The map of a round for mean and covariance, with D coordinates (1 if they mix) of M states
+    each.
+
+    m' = linear m + constant and C' = linear C linear' + Q + the sum over deviations of the module's
+    first paragraph. Deviation n has r rows and c columns, size[n] = (r, c), and at[n] gives where
+    the deviation starts: in `rows` and `e`, in `columns`, in `E`. All are flat arrays, because
+    compiled loops take them.
+    """
 
     linear: np.ndarray  # (D, M, M)
     constant: np.ndarray  # (D, M)
@@ -215,6 +222,14 @@ def index_present(index: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray
 
 
 def assemble_map(parts: Iterator[Any] | Sequence[Part], prober: Any) -> Map:
+    """Build the Map of a round from the Parts of a model, one for each value of the coupling
+    variable.
+
+    The mean map is the mean of the parts' maps, and the difference of each part's map from it is
+    one more deviation (law of total covariance). Columns beyond the constant belong to the server's
+    noise: their squares go to Q. Deviations that are mostly zero stay Sparse where the state is
+    large.
+    """
     parts = list(parts)
     D, M = prober.D, prober.M
     alone = len(parts) == 1

@@ -30,7 +30,11 @@ class Round(NamedTuple):
 
 
 class Batch:
-    """A batch runner: runs rounds of an algorithm on a problem for many states at once."""
+    """A batch runner: runs rounds of an algorithm on a problem for many states at once.
+
+    The trials of one Machine serve as states: each call overwrites them, runs one round and returns
+    views. `size` is the most states of a call, and `first` holds the fields of the state at x_0.
+    """
 
     def __init__(
         self,
@@ -54,6 +58,7 @@ class Batch:
         self._hyper = (None,)
 
     def objective_is(self, problem: Problem, h: Any) -> None:
+        """Set the objective, with its weights, that rounds are run on from here on."""
         self.machine.objective_is(problem, h)
 
     def run(

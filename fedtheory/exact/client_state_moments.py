@@ -7,6 +7,10 @@ its Hessian), the covariance of two clients' memories is multiplied entry by ent
 products with shared states. No product with matrices as large as the whole state is needed. Each
 deviation concerns one client, except for a mean that is subtracted once (affine_maps.py); this mean
 has the same form as the round's mean map.
+
+With n = N k memories, a round costs O(n^2) numbers for the memories' covariance (fewer as a series,
+cross_client_covariance.py) and O(n) times the number of shared states for the rest. A map of any
+other form is left to moments.py.
 """
 
 from collections.abc import Iterator, Sequence
@@ -39,6 +43,7 @@ class Wide(NamedTuple):
     e_o: np.ndarray
 
     def level(self, m: np.ndarray) -> np.ndarray:
+        """Return the map of the mean m (s + n,), the constant included: E m + e."""
         s, o = m[: len(self.e_s)], m[len(self.e_s) :]
         return np.concatenate(
             [self.ss @ s + self.so @ o + self.e_s, self.os @ s + self.own * o + self.e_o]
@@ -170,8 +175,9 @@ class Memories:
         self.memories = choose_form(self.form, C_oo, rounds, last, self.gives, m[self.s :], e)
 
     def round(self) -> None:
-        """Advance the state's moments by one round. Clients are distributed among the cores, each
-        client computed independently."""
+        """Advance the state's moments by one round: C_ss, C_so and the memories' covariance from
+        the mean map and the wide deviations, plus what each client's own deviations add to its
+        block. Clients are distributed among the cores, each client computed independently."""
         s, m, form, memories = self.s, self.m, self.form, self.memories
         C_ss, C_so, given = self.C_ss, self.C_so, self.form.given
         levels = np.array([w.level(m) for w in self.wides])
@@ -261,8 +267,10 @@ def split_deviations(map: Map, place: Number) -> Iterator[tuple[float | np.ndarr
 def memories_of(
     map: Map, m: np.ndarray, C: Number, own: Number, rounds: int = 1, last: bool = False
 ) -> Memories | None:
-    """Build the Memories of a state in which `own` (N, k) are the states of each client. Return
-    None where a round does not have this form, or where little would be gained."""
+    """Build the Memories of a state in which `own` (N, k) are the states of each client, from the
+    moments m (M,) and C (M, M). Return None where a round does not have this form (a memory reads
+    another client's, or mixes in its basis), or where little would be gained: fewer than FROM
+    memories, more than FEW wide maps."""
     if own.size < FROM:
         return None
     live = ~resting_states(map, m, C)

@@ -31,7 +31,12 @@ LIMIT = 20_000_000  # most numbers in the maps of all strata
 
 class Counted:
     """The law of cohort and work conditional on the count: probabilities of c visits of s steps
-    each for every client."""
+    each for every client.
+
+    Clients are independent but for two sums: the visits add up to S and the contributions to the
+    count. `after[i][v, k]` is the weight of all ways in which the clients i + 1 .. N reach v visits
+    and a count of k; every conditional probability is a ratio of products of such tables.
+    """
 
     def __init__(self, law: "Law", counted: np.ndarray, count: Callable[..., Any]) -> None:
         self.law, self.E = law, law.pmf.shape[1] - 1
@@ -53,6 +58,8 @@ class Counted:
         self.values = np.flatnonzero(self.chances)
 
     def _shift_table(self, table: np.ndarray, option: tuple[float, int, int, int]) -> np.ndarray:
+        """Return a table after one client's option: moved by its visits and its count, times its
+        weight."""
         weight, c, _, k = option
         out = np.zeros_like(table)
         out[c:, k:] = weight * table[: len(table) - c, : table.shape[1] - k]
@@ -162,7 +169,11 @@ class Counted:
 
 
 class Strata:
-    """One additive round map for each value of a count of the cohort's work."""
+    """One additive round map for each value of a count of the cohort's work.
+
+    `name` is a key of COUNTS. Refuses a law whose maps would have more than LIMIT numbers. With
+    `linear` the maps' dependence on the state is probed, otherwise only the constant and the noise.
+    """
 
     def __init__(self, prober: "Prober", linear: bool, name: str) -> None:
         self.prober, self.linear, law = prober, linear, prober.law
@@ -250,6 +261,8 @@ class Strata:
     def predict(
         self, cohort: np.ndarray, work: np.ndarray, u: np.ndarray, noises: Sequence[np.ndarray]
     ) -> np.ndarray:
+        """Return the state after a round, (D, M), as the map of the cohort's count predicts it from
+        u (D, columns), the state with 1 and server noise, and from each member's noise."""
         k = sum(self.count(s, self.law.E) * int(self.counted[i]) for i, s in zip(cohort, work))
         found = np.zeros(self.shape[:2])
         for i, s, n in zip(cohort, work, noises):
@@ -259,6 +272,8 @@ class Strata:
         return found
 
     def parts(self) -> Iterator[Part]:
+        """Yield the Part of each count: mean map first[k] . maps, deviations along the eigenvectors
+        of Cov(visits | k), and Q from the clients' noise."""
         prober, first, second = self.prober, self.first, self.second
         every = np.arange(prober.columns)
         for k in self.values:

@@ -8,6 +8,10 @@ z_ia(jb) . g_jb, where each round multiplies z_ia(jb) by F(ia, jb) and adds p_ia
 the same work, each own_n is a linear function of one number x of [-1, 1]. Then z_ia is a polynomial
 in the x of jb, stored as a Chebyshev series with few terms above rounding (about seven where steps
 are small). No term of the series is stored for a pair of clients.
+
+`Whole` and `Series` have the same three methods: `block` (what a client's own deviations read),
+`heard` (what shared states read) and `round`. A series starts from a covariance of zero and is
+never expanded to all pairs, so it serves only the last stretch of rounds.
 """
 
 from typing import NamedTuple
@@ -47,7 +51,8 @@ class Form(NamedTuple):
 def _scale_and_add(C, at, strip, weighted, own, Q):
     """Update the rows of C that belong to one client (first row `at`), from the diagonal on: scale
     each entry by the factors `own` of its row and its column, weighted, and add the strip (k, .).
-    Add Q to the client's own block and keep that block symmetric."""
+    Add Q to the client's own block and keep that block symmetric; mirror the strip into the
+    columns."""
     k, count = strip.shape
     for a in range(k):
         for n in range(len(own)):
@@ -230,9 +235,12 @@ class Series:
         return z.reshape(len(z), -1)[:, : self.count * z.shape[2]]
 
     def block(self, i: int) -> np.ndarray:
+        """Return the covariance of client i's memories, (k, k)."""
         return self.blocks[i]
 
     def heard(self, i: int) -> np.ndarray:
+        """Return the covariance of `read` o with client i's memories, as `Whole.heard` does: from
+        both halves Z and Z' of the covariance, and the part that the client gains alone."""
         here, width = self.form.client(i), self.told.shape[1]
         static = self.P[: self.count, None, here] * self.static[:, here]
         return (

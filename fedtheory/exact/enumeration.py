@@ -103,7 +103,12 @@ def _outcome_tables(
 
 
 class Paths:
-    """All states that a run can reach, with their probabilities."""
+    """All states that a run can reach, with their probabilities.
+
+    `chance` (paths,) are the probabilities and `fields` the states, one row for each path. States
+    that agree in every bit are one path. `left` counts down the rounds of single paths that the
+    budget still allows; NotExact is raised before a round that would exceed it.
+    """
 
     def __init__(self, batch: "Batch", budget: int) -> None:
         self.batch, self.left, self.budget = batch, budget, budget
@@ -205,9 +210,12 @@ class Paths:
                     raise NotExact("its round depends on the order of the cohort, which is drawn")
 
     def _refuse_work(self) -> NoReturn:
+        """Raise NotExact: the outcomes are more than the budget allows."""
         raise NotExact(f"enumeration needs more than {self.budget} rounds of single paths")
 
     def _merge_paths(self, chance: Number, fields: Sequence[np.ndarray]) -> None:
+        """Store the paths, with equal states merged and their probabilities added. States are
+        compared byte by byte."""
         flat = np.concatenate(
             [np.ascontiguousarray(f).reshape(len(chance), -1).view(np.uint8) for f in fields],
             axis=1,
@@ -219,9 +227,11 @@ class Paths:
 
     @property
     def mean(self) -> np.ndarray:
+        """Return E x, (d,)."""
         return self.chance @ self.fields[self.batch.names.index("x")]
 
     @property
     def covariance(self) -> np.ndarray:
+        """Return the covariance of x, (d, d)."""
         gap = self.fields[self.batch.names.index("x")] - self.mean
         return (self.chance[:, None] * gap).T @ gap

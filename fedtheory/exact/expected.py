@@ -149,6 +149,7 @@ class Metrics(Mapping):
         return self._known[name]
 
     def _basic(self, name: str) -> np.ndarray:
+        """Return a basic metric over the rounds, computed once."""
         if name not in self._known:
             self._known[name] = self._column(name)
         return self._known[name]

@@ -70,11 +70,13 @@ class Linear:
         raise TypeError("it divides by an unknown number")
 
     def row(self, unknowns: Sequence[str | tuple[int | str, ...]]) -> Any:
-        """Return the coefficients of the given unknowns, 0 for unknowns that do not occur."""
+        """Return the coefficients of the given unknowns, in their order; 0 for unknowns that do not
+        occur."""
         return [self.terms.get(key, Fraction(0)) for key in unknowns]
 
 
 def is_zero(value: Number | Counted) -> Any:
+    """Tell whether a number is an exact 0. An interval or a Linear is never one."""
     return isinstance(value, (int, Fraction)) and value == 0
 
 

@@ -1,5 +1,11 @@
 """The moments of a run: round maps are probed once for all equal rounds, then mean and covariance
-are propagated through the maps."""
+are propagated through the maps.
+
+A stretch of rounds with the same hyper-parameters, law of participation and objective has one map.
+Which solver follows it depends on the map: the required entries alone (needed_second_moments.py),
+blocks of client memories (client_state_moments.py), or all states (moments.py). All three give the
+same moments up to rounding.
+"""
 
 import dis
 from dataclasses import replace
@@ -40,6 +46,8 @@ def constant_stretches(plan: Plan) -> list[tuple[int, int]]:
 
 
 def round_of(plan: Plan, batch: Batch, t: int) -> Round:
+    """Return the Round t of a plan: hyper-parameters, weights in the aggregation, law of cohort and
+    work."""
     h, algorithm = plan.hyper[t], plan.algorithm
     law = law_of(
         plan.participation, t, plan.problem.N, plan.S, algorithm.number(algorithm.steps, h)
@@ -170,8 +178,13 @@ class Followed:
             t = stop
 
     def _along_map(self, map: Any, rounds: Number, last: bool) -> Any:
-        """Return the server point's moments in rounds of one map. After the last round no further
-        moments are needed."""
+        """Return (means, covariances) of the server point after each of `rounds` rounds of one map,
+        and advance the moments.
+
+        In the `last` stretch the state's moments are not needed afterwards, so the cheapest solver
+        may drop them. Solvers are tried from the most special to the most general; each returns
+        None where the map lacks its form.
+        """
         if last and self.x_count == 1 and len(self.memories):
             weights = self.batch.machine.trained.weights[1:]
             found = needed_second_moments.follow_pairs(
@@ -188,6 +201,8 @@ class Followed:
         return follow_rounds(map, rounds, self.m, self.C, self.x_at, self.x_count)
 
     def _start(self) -> None:
+        """Set up the state at x_0: find which stacks of points a round reads (in the first round or
+        in the last), and store their mean m (D, M) and covariance C (D, M, M) = 0."""
         plan = self.plan
         self.fields = list(self.batch.first)
         ends = [round_of(plan, self.batch, t) for t in {0, max(plan.rounds - 1, 0)}]
@@ -213,9 +228,11 @@ class Followed:
         self.kept.append((x[None], np.zeros((1, len(self.m), self.x_count, self.x_count))))
 
     def _constants(self) -> list[np.ndarray]:
+        """Return the values of the fields whose moments are not followed."""
         return [self.fields[n] for n in self.others]
 
     def _key(self, t: int) -> tuple[Any, ...]:
+        """Return what identifies the map of round t. Rounds with equal keys have equal maps."""
         round = round_of(self.plan, self.batch, t)
         return (
             round.h,
@@ -249,6 +266,7 @@ class Followed:
         return map, [prober.next[n] for n in self.others]
 
     def series(self) -> Series:
+        """Return the Series of x_0 .. x_T, with means in absolute coordinates."""
         means = np.concatenate([means for means, _ in self.kept])
         covariances = np.concatenate([covariances for _, covariances in self.kept])
         means = (means[:, 0] if self.coupled else means[:, :, 0]) + self.origin
@@ -266,9 +284,11 @@ class Followed:
         return [(found[0][0], 0, found[0][2]), *found[1:]]
 
     def mean(self, series: Series) -> np.ndarray:
+        """Return E x_t in the problem's own basis, (T + 1, d)."""
         return series.means if self.turn is None else series.means @ self.turn.T
 
     def covariance(self, series: Series) -> np.ndarray:
+        """Return Cov x_t in the problem's own basis, (T + 1, d, d)."""
         return (
             series.covariances
             if self.turn is None

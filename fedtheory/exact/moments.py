@@ -118,8 +118,9 @@ def shared_out(D: int, work: int, part: Callable[..., Any], pieces: int = 4) -> 
 def follow_rounds(
     map: Map, rounds: int, m: np.ndarray, C: np.ndarray, first: int, count: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Update m (D, M) and C (D, M, M) in place through `rounds` rounds; return the server point's
-    means and covariances."""
+    """Update m (D, M) and C (D, M, M) in place through `rounds` rounds of one map; return the means
+    (rounds, D, count) and covariances (rounds, D, count, count) of the server point, states `first`
+    .. first + count - 1."""
     D, M = m.shape
     if D == 1 and M >= LARGE:
         return follow_large(map, rounds, m, C, first, count)
@@ -264,6 +265,8 @@ class Series:
     def _column(
         self, name: str, problem: Problem, means: np.ndarray, covariances: np.ndarray, gamma: float
     ) -> np.ndarray | float:
+        """Return a basic metric over one stretch from means (t, d) and covariances: E q(x) = q(E x)
+        + the trace of the metric's matrix with Cov x, as every metric here is quadratic in x."""
         H = lambda i=None: self._hessian(problem, i)
         each = lambda value: np.array([value(x) for x in means])
         one = np.eye(problem.d) if self.coupled else np.ones(problem.d)

@@ -4,7 +4,9 @@ server point's variance depends on, the entries that these depend on, and so on.
 The map of a round says which entries depend on which. A method with memory has N memories, whose
 covariances with one another are often not needed: rows that read all memories read the memories'
 weighted sum. Where the server stores this sum, as SCAFFOLD's c = sum_i p_i c_i does, such rows can
-read the stored sum instead. A few times N entries are then left of N^2.
+read the stored sum instead. A few times N entries are then left of N^2. The entries form a linear
+program, whose nonzero coefficients are listed once and applied in every round to LANES coordinates
+at a time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -73,6 +75,7 @@ def blocks_of(map: Map) -> Iterator[Any]:
 
 
 def is_small(value: float | np.ndarray, scale: float | np.ndarray) -> np.bool:
+    """Tell whether numbers are 0 up to rounding, relative to the largest number of `scale`."""
     return np.all(np.abs(value) <= SAME * np.max(scale, initial=0.0))
 
 
@@ -294,7 +297,9 @@ def _add_squares(program, v, out):
 
 @jit
 def _follow_pairs(program, first, pair, m, C, low, high, means, variances):
-    """Propagate groups low .. high - 1 of coordinates through all rounds."""
+    """Propagate groups low .. high - 1 of coordinates through all rounds. m and C hold the moments
+    group by group and are updated; means and variances (groups, rounds LANES) are those of state
+    `first`, whose variance is entry `pair`."""
     v, point = np.empty(program.level.shape[1]), np.empty(m.shape[1])
     square, rounds = np.empty(C.shape[1]), means.shape[1] // LANES
     for g in range(low, high):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 
 class Law(NamedTuple):
+    """The law of a round's cohort and work: S of N clients, and each client's own law of steps."""
+
     cohort: str  # "full", "without", "with"
     N: int
     S: int
@@ -25,6 +27,7 @@ class Law(NamedTuple):
 
     @property
     def everyone(self) -> bool:
+        """Return whether every client is in every cohort."""
         return self.cohort == "full" or self.cohort == "without" and self.S == self.N
 
     def possible_steps(self, i: Number) -> np.ndarray:

@@ -19,6 +19,7 @@ ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
 
 
 def is_zero(value: Number) -> Any:
+    """Tell whether a number is an exact 0."""
     return isinstance(value, (int, Fraction)) and value == 0
 
 
@@ -29,6 +30,7 @@ def multiply_exact(one: Number | Counted, other: Any) -> Any:
 
 
 def add_terms(*terms: Number | Counted) -> Any:
+    """Return the sum of numbers, without the terms that are exactly 0."""
     found = [term for term in terms if not is_zero(term)]
     return sum(found[1:], found[0]) if found else ZERO
 
@@ -42,6 +44,7 @@ class Spread(NamedTuple):
     one: Any = ZERO
 
     def at(self, m: Number | Counted, v: Number | Counted) -> Any:
+        """Return the variance after a step from mean m and variance v."""
         along = add_terms(multiply_exact(self.square, m), self.linear)
         return add_terms(multiply_exact(self.variance, v), multiply_exact(along, m), self.one)
 
@@ -62,9 +65,11 @@ class Spread(NamedTuple):
         )
 
     def scaled(self, factor: Number | Counted) -> Any:
+        """Return the function times a factor."""
         return Spread(*(multiply_exact(factor, part) for part in self))
 
     def joined(self, other: Any) -> Any:
+        """Return the sum of two such functions."""
         return Spread(*(add_terms(a, b) for a, b in zip(self, other)))
 
 
@@ -77,6 +82,7 @@ class Step(NamedTuple):
     spread: Spread
 
     def of(self, m: Number | Counted, v: Number | Counted) -> Any:
+        """Return (mean, variance) after the step."""
         return add_terms(multiply_exact(self.keep, m), self.shift), self.spread.at(m, v)
 
     def known(self) -> Any:
@@ -86,6 +92,8 @@ class Step(NamedTuple):
         return self._replace(spread=Spread()) if still else self
 
     def then(self, other: Any) -> Any:
+        """Return the composition: this step, then the other. Long exact numbers are enclosed, so
+        that the size of the coefficients stays bounded over many rounds."""
         return Step(
             shorten_ends(multiply_exact(other.keep, self.keep)),
             shorten_ends(add_terms(multiply_exact(other.keep, self.shift), other.shift)),
@@ -124,6 +132,7 @@ class Sums(NamedTuple):
     spread: Spread  # the variance of the sum
 
     def then(self, other: Any) -> Any:
+        """Return the Sums of both stretches together, the other stretch after this one."""
         first, after = self.step, lambda what: what.after(self.step)
         twice = self.along.scaled(2 * other.keep)
         found = (

@@ -44,7 +44,8 @@ class Single(NamedTuple):
 
 def pick_rows(E: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pick pivot rows of E (r, .): return (pivot rows, other rows, coefficients of the other rows
-    in the pivot rows)."""
+    in the pivot rows). The rank is that of a pivoted QR decomposition of the rows, scaled to
+    largest entry 1, with pivots above rounding."""
     from scipy.linalg import qr, solve_triangular
 
     scale = np.abs(E).max(axis=1)

@@ -264,6 +264,8 @@ class Rounds:
     def _aggregate_walks(
         self, state: Any, cohort: Sequence[Any], work: Sequence[int], walks: Sequence[Walk]
     ) -> None:
+        """Run the method's `aggregate` on the state, in place, with the last points and memories of
+        the cohort's walks."""
         if walks:
             self.kernels.aggregate(
                 state,

@@ -49,6 +49,8 @@ class _Way:
         self.losses, self.chance = losses, ONE
 
     def noise(self, i: int, k: int) -> Any:
+        """Return one outcome of the noise of client i in step k, as certain, and multiply `chance`
+        by its probability. Outcomes alternate with i + k."""
         found = self.losses.noise(i, k)
         if not found:
             return found
