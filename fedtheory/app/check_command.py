@@ -1,5 +1,10 @@
 """The commands `fedtheory check`, `replay`, `mutate`, `sharpen`, `minimise` and `audit`: read claims
-by id or from a file, print verdicts in words, and read and write documents."""
+by id or from a file, print verdicts in words, and read and write documents.
+
+A document is read from a file as untrusted input. Only `check --out` writes: a verdict, with every
+certificate in a file of its own, so that `replay` takes each alone. Statuses are given by
+`fedtheory.verdicts`, never here.
+"""
 
 import re
 import textwrap
@@ -25,7 +30,10 @@ if TYPE_CHECKING:
 
 def find_claims(names: Sequence[str]) -> list[tuple[str, Claim]]:
     """Return (name, claim) pairs for claim ids, and for the records CLAIM and CLAIMS of Python
-    files."""
+    files.
+
+    A name that ends in .py is a file, which is executed; any other name is an id.
+    """
     found = []
     for name in names:
         if name.endswith(".py"):
@@ -58,7 +66,11 @@ def verdict_of(
     seeds: int = 1,
 ) -> "Verdict":
     """Compute the Verdict on a claim, or on a claim id that is looked up in `name` (an id or a
-    file). Worker processes run this function."""
+    file). Worker processes run this function.
+
+    An id is passed instead of the record where a record would have to be pickled: a worker process
+    then loads the claim by itself.
+    """
     from fedtheory.verdicts.pipeline import check
 
     if isinstance(claim, str):
@@ -79,7 +91,12 @@ def check_claims(
 ) -> tuple[Any, str, bool]:
     """Return (data, text, whether every verdict equals `expect`); `witnesses` are files of
     documents. With several claims each worker decides one claim at a time; a single claim is shared
-    by all workers."""
+    by all workers.
+
+    The folder `out` is checked before anything is computed, so that a search is not lost at its
+    end. Each verdict is written as soon as it is known. The data are one row, or a list for several
+    claims.
+    """
     if expect is not None and expect not in STATUSES:
         refuse("expect", f"must be one of {', '.join(STATUSES)}", expect)
     executors.executor_factory(workers)
@@ -140,7 +157,12 @@ def report_verdicts(verdicts: Iterator[Any], folder: outputs.Folder | None) -> "
 
 def write_verdict(folder: outputs.Folder, verdict: "Verdict") -> None:
     """Write a verdict and, as separate files, its certificates. Remove the files of an earlier
-    verdict on the same claim."""
+    verdict on the same claim.
+
+    The files are NAME.verdict.json, NAME.certificate.json, the certificate of the statement as
+    printed, the certificate without each removed hypothesis, and NAME.graph.json for the steps of a
+    proof. Files without a document are not written.
+    """
     name = ledger.file_name(verdict.claim)
     removed = [removal.verdict for removal in verdict.removals]
     files = {f"{name}.verdict.json": verdict.as_dict(), f"{name}.certificate.json": verdict}
@@ -163,7 +185,12 @@ def write_verdict(folder: outputs.Folder, verdict: "Verdict") -> None:
 
 
 def describe_verdict(verdict: "Verdict", out: Path | None = None, width: int = 88) -> str:
-    """Return a verdict as text for a reader."""
+    """Return a verdict as text for a reader.
+
+    The order is: status and reason, largest ratio, kind and cost, the code and models, the steps of
+    the proof, the counterexample in words, notes, the statement as printed, and how to keep the
+    certificate.
+    """
     from fedtheory.rendering.words import describe_counterexample
 
     lines = [f"{verdict.claim}: {verdict.status}"]
@@ -264,7 +291,11 @@ def one_line(tree: Any) -> str:
 
 def replay_file(path: Path, as_latex: bool = False) -> tuple[Any, ...]:
     """Return (data, text, whether the document holds) for a document in a file. The text is in
-    LaTeX if `as_latex` is true."""
+    LaTeX if `as_latex` is true.
+
+    A refused document gives the reason and False, not an error: refusal is an answer. LaTeX is
+    available for counterexamples only, and any other document is refused then.
+    """
     from fedtheory.certificates.check_instance import approximate_text
     from fedtheory.rendering.mail import counterexample_latex
     from fedtheory.rendering.words import describe_counterexample
@@ -403,7 +434,10 @@ def part_by_part(
     ask: Callable[..., Any], names: Sequence[str], budget: float, seed: int, stream: Any
 ) -> tuple[Any, ...]:
     """Return (data, text) of the answers of `ask` for each claim, and write a progress line to
-    `stream`."""
+    `stream`.
+
+    The data are one row, or a list for several claims, as for `check_claims`.
+    """
     rows, text = [], []
     for _, claim in find_claims(names):
         line = Line(stream)

@@ -4,6 +4,9 @@ JSON document.
 Exit 0: the answer was obtained. 1: a check that the user asked for did not hold. 2: the input is
 bad, and one line says why. 3: a proved claim is refuted, which is a mistake of this package; one
 line says so.
+
+All imports of a command's dependencies happen when the command runs, so that `fedtheory --help` is
+quick. Every error of a user's making ends in one line on stderr, never in a traceback.
 """
 
 import importlib
@@ -36,10 +39,18 @@ def _replace_nonfinite(value: Any) -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line with `argv` (sys.argv by default), and return the exit code."""
     return terminal.run_to_end("fedtheory", lambda: _run_command(argv))
 
 
 def _run_command(argv: Sequence[str] | None) -> int:
+    """Parse arguments, run one command and print its answer; return 0, 1, 2, 3, or 130 if
+    interrupted.
+
+    The files of `--with` and claim files among the arguments are registered while the command runs,
+    so that their records are found by name. The property that a command returns as a third value
+    decides between 0 and 1.
+    """
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in argument_parser.ABOVE:
         above = importlib.import_module(f"fedtheory.{argv[0]}.__main__")

@@ -1,5 +1,10 @@
 """The commands: each function takes parsed arguments and returns (data, text), or (data, text,
-whether the property that was asked about holds)."""
+whether the property that was asked about holds).
+
+The function of a command has the command's name, and the parser's field names are its arguments.
+Every function imports its dependencies when it is called. Rendering and refusal of bad input are
+the business of the modules called.
+"""
 
 import argparse
 import importlib
@@ -15,6 +20,7 @@ from fedtheory.errors import refuse
 
 
 def list(arguments: Any) -> tuple[dict[str, str | dict[str, Any]], str]:
+    """List papers, claims, algorithms, problems, metrics or figures; only claims take a prefix."""
     if arguments.prefix and arguments.what != "claims":
         refuse("list", "takes a prefix for claims only", f"{arguments.what} {arguments.prefix}")
     rows, told, further = LISTS[arguments.what](arguments.prefix)
@@ -25,6 +31,7 @@ def list(arguments: Any) -> tuple[dict[str, str | dict[str, Any]], str]:
 
 
 def _list_algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
+    """Return (records, lines, further commands) of all methods with their hyper-parameters."""
     from fedtheory import discover
     from fedtheory.algorithm import describe_field
 
@@ -45,6 +52,7 @@ def _list_algorithms(_: object) -> tuple[Any, Sequence[tuple[str, str]], str]:
 
 
 def _list_problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]], str]:
+    """Return (records, lines, further commands) of the makers of problems, by their docstrings."""
     from fedtheory import discover
 
     makers = discover.problem_makers().items()
@@ -54,6 +62,8 @@ def _list_problems(_: object) -> tuple[dict[str, str], Sequence[tuple[str, str]]
 
 
 def _list_papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[str, str]], str]:
+    """Return (records, lines, further commands) of the papers, with the number of claims of
+    each."""
     from fedtheory import discover
 
     papers = discover.papers().items()
@@ -66,6 +76,7 @@ def _list_papers(_: object) -> tuple[dict[str, dict[str, Any]], Sequence[tuple[s
 
 
 def _list_metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
+    """Return (records, lines, further commands) of the metrics that a run can record."""
     from fedtheory import metrics
 
     rows = {name: dict(latex=m.latex, meaning=m.meaning) for name, m in metrics.ALL.items()}
@@ -74,6 +85,8 @@ def _list_metrics(_: object) -> tuple[dict[str, dict[str, str]], Sequence[tuple[
 
 
 def _list_figures(_: object) -> Any:
+    """Return (records, lines, further commands) of the figures, which are in a package above this
+    one."""
     figures = importlib.import_module("fedtheory.figures").figures()  # a package above this one
     rows = {name: dict(cites=f.cites, title=f.title) for name, f in figures.items()}
     told = [(name, f"{row['cites']}: {row['title']}") for name, row in rows.items()]
@@ -81,6 +94,7 @@ def _list_figures(_: object) -> Any:
 
 
 def _list_claims(prefix: str) -> tuple[dict[str, dict[str, str]], Sequence[tuple[str, str]], str]:
+    """Return (records, lines, further commands) of the claims whose id begins with a prefix."""
     from fedtheory.app.explain import list_claims
 
     rows = list_claims(prefix)
@@ -99,10 +113,12 @@ LISTS = dict(
 
 
 def _write_output(arguments: argparse.Namespace) -> Path | None:
+    """Return the path of `--out`, None without the option."""
     return Path(arguments.out) if arguments.out else None
 
 
 def explain(arguments: argparse.Namespace) -> tuple[Any, str]:
+    """Explain a paper by its name, a claim by its id, or every claim of a Python file."""
     from fedtheory import discover
 
     if arguments.id in discover.papers():
@@ -121,6 +137,7 @@ def explain(arguments: argparse.Namespace) -> tuple[Any, str]:
 
 
 def bound(arguments: argparse.Namespace) -> tuple[dict[str, float | str], str]:
+    """Evaluate the right side of a claim's line at NAME=NUMBER values; refuse a repeated name."""
     from fedtheory.app.explain import bound_text, evaluate_bound, parse_assignment
 
     pairs = [parse_assignment(text) for text in arguments.values]
@@ -139,6 +156,8 @@ def _announce_compilation() -> None:
 
 
 def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """Carry out a run file, with a line of progress and a note where kernels have to be
+    compiled."""
     from fedtheory import jit
     from fedtheory.app import run_file
 
@@ -149,6 +168,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def check(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    """Check claims by id or file; the property is whether every verdict is the expected one."""
     from fedtheory.app import check_command
 
     return check_command.check_claims(
@@ -165,6 +185,7 @@ def check(arguments: argparse.Namespace) -> tuple[Any, ...]:
 
 
 def replay(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
+    """Replay a document; with `--rocq`, a document that replays is also put to a second kernel."""
     from fedtheory.app import check_command
 
     data, text, held = check_command.replay_file(Path(arguments.file), arguments.latex)
@@ -177,12 +198,14 @@ def replay(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
 
 
 def diff(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Compare two ledgers, or two answers of `sharpen --json`."""
     from fedtheory.app import ledger_diff
 
     return ledger_diff.diff_ledgers(arguments.old, arguments.new)
 
 
 def export(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Write a document as a file for a proof assistant."""
     from fedtheory.app import rocq_command
 
     return rocq_command.export_document(
@@ -191,6 +214,7 @@ def export(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
 
 
 def mutate(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Test the mutants of each claim, on the executor if one is named."""
     from fedtheory.app import check_command
 
     executor = None if arguments.executor == "serial" else arguments.executor
@@ -200,6 +224,7 @@ def mutate(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
 
 
 def sharpen(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    """Report the value that each claim needs of each of its numbers."""
     from fedtheory.app import check_command
 
     return check_command.sharpen_claims(arguments.claims, arguments.budget, arguments.seed)
@@ -220,6 +245,7 @@ def audit(arguments: argparse.Namespace) -> tuple[Any, ...]:
 
 
 def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Compute the exact worst case of a method over functions of any dimension, with a proof."""
     from fedtheory.app.worst import find_worst
 
     return find_worst(
@@ -235,18 +261,21 @@ def worst(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
 
 
 def new(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    """Write a starting file for a user's own record."""
     from fedtheory.app import scaffold
 
     return scaffold.write_new(arguments.kind, arguments.file)
 
 
 def contracts(arguments: argparse.Namespace) -> Any:
+    """Check that records in files satisfy the contracts of their kind."""
     from fedtheory.app import contracts as kept
 
     return kept.check_contracts([Path(name) for name in arguments.contracted])
 
 
 def conform(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
+    """Test an adapter of another library against the methods here; the property is agreement."""
     from fedtheory.conformance.adapters import of_file
 
     found = of_file(plugins.load_file(arguments.adapter).module, arguments.adapter)
@@ -254,12 +283,14 @@ def conform(arguments: argparse.Namespace) -> tuple[dict[str, Any], str, bool]:
 
 
 def data(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Describe the data sets, and the files that are missing."""
     from fedtheory.app.data_command import describe_sets
 
     return describe_sets(arguments.set, arguments.data)
 
 
 def experiments(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ...]:
+    """Describe the papers' experiments, and carry out runs if asked."""
     from fedtheory.app.experiments_command import describe_experiments
 
     return describe_experiments(
@@ -268,7 +299,11 @@ def experiments(arguments: argparse.Namespace) -> tuple[str | dict[str, Any], ..
 
 
 def warmup(arguments: argparse.Namespace) -> Any:
-    """Compile every kernel on small examples, so that no later command waits for compilation."""
+    """Compile every kernel on small examples, so that no later command waits for compilation.
+
+    Every problem is run once with FedAvg and every method once on one problem, because kernels of
+    problems and of methods are compiled separately.
+    """
     import fedtheory as ft
     from fedtheory import discover
     from fedtheory.algorithm import example_hyper
@@ -299,6 +334,7 @@ def warmup(arguments: argparse.Namespace) -> Any:
 
 
 def completion(arguments: argparse.Namespace) -> tuple[dict[str, str], str]:
+    """Return the completion script of a shell."""
     from fedtheory.app import completion as shells
 
     text = shells.completion_script(arguments.shell)

@@ -53,6 +53,8 @@ def completion_script(shell: str) -> str:
     >>> from fedtheory.app.completion import completion_script
     >>> completion_script("fish").splitlines()[1]
     'complete -c fedtheory -f'
+
+    `shell` is "bash", "zsh" or "fish"; any other text raises InvalidInput.
     """
     if shell not in SHELLS:
         refuse("SHELL", f"must be one of {', '.join(SHELLS)}", shell)
@@ -64,7 +66,10 @@ LISTED = 'fedtheory list {} --json 2>/dev/null | sed -n \'s/^  "\\([^"]*\\)": {{
 
 def bash_script() -> str:
     """Return a bash function that completes the options and words of the current command, and file
-    names elsewhere."""
+    names elsewhere.
+
+    Ids are listed by the command itself when a reader presses the key, so that new claims need no new script.
+    """
     found = command_parsers()
     lines = [
         "# fedtheory completion bash: source <(fedtheory completion bash)",
@@ -160,4 +165,5 @@ def fish_script() -> str:
 
 
 def _escape_word(text: str) -> str:
+    """Return text with backslashes and single quotes escaped, for a quoted word of fish."""
     return text.replace("\\", "\\\\").replace("'", "\\'")

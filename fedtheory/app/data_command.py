@@ -1,5 +1,9 @@
 """The command `fedtheory data`: the data sets, the sets that can be loaded, and the missing files
-of every other set."""
+of every other set.
+
+A set is described without being loaded: its state is read from the names, sizes and digests of the
+files in a folder. Nothing is downloaded.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +13,11 @@ from fedtheory.experiments.data import _sets
 
 
 def describe_sets(name: str | None = None, folder: str | None = None) -> tuple[dict[str, Any], str]:
-    """Return (records, text) of all data sets, or of the set called `name`."""
+    """Return (records, text) of all data sets, or of the set called `name`.
+
+    `folder` is the folder of `--data`, or None for the folder that the environment names. For a
+    single set the text lists the files of each possible layout with sizes and digests.
+    """
     place = _sets.folder_of(folder)
     chosen = list(_sets.shipped_sets().values()) if name is None else [_sets.find_set(name)]
     rows = {record.name: _describe_set(record, place) for record in chosen}
@@ -23,6 +31,8 @@ def describe_sets(name: str | None = None, folder: str | None = None) -> tuple[d
 
 
 def _describe_set(record: _sets.Set, place: Path | None) -> dict[str, Any]:
+    """Return the plain data of one set: meaning, state, source, size, terms, and files by
+    layout."""
     there, state = _sets.set_state(record, place)
     return dict(
         name=record.name,
@@ -40,6 +50,7 @@ def _describe_set(record: _sets.Set, place: Path | None) -> dict[str, Any]:
 
 
 def _set_line(row: Mapping[str, Any]) -> str:
+    """Return the line of a set in the list: name, state, meaning and megabytes."""
     weight = f", {row['megabytes']:g} MB" if row["megabytes"] else ""
     return (
         f"{row['name']:15s}{row['state'] if row['there'] else 'absent'}: {row['meaning']}{weight}"
@@ -47,6 +58,8 @@ def _set_line(row: Mapping[str, Any]) -> str:
 
 
 def _set_lines(record: _sets.Set, row: Mapping[str, Any]) -> list[str]:
+    """Return further lines on one set: how to load it, or which files to provide and their
+    source."""
     if not record.layouts:
         return [f"    ft.data.load({record.name!r})"]
     lines = [f"    {row['state']}", f"    published at {row['published']} ({row['terms']})"]

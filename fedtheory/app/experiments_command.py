@@ -1,5 +1,9 @@
 """The command `fedtheory experiments`: the papers' experiments, their cost on this machine, and
-their runs."""
+their runs.
+
+Runs are requests to the experiments' own store: a request that is stored is never computed again.
+Data sets that are not in the folder leave out the runs that need them, and the answer says which.
+"""
 
 import os
 import time
@@ -23,7 +27,13 @@ def describe_experiments(
 ) -> tuple[dict[str, Any], str]:
     """Return (records, text) of all experiments, or of the experiment called `name`. With `carry`,
     carry out its runs that are not stored yet (without a name, the runs of all experiments); with
-    `only`, restrict the runs to the runs whose description contains all these words."""
+    `only`, restrict the runs to the runs whose description contains all these words.
+
+    `scale` names the size of the runs ("quick" by default), `folder` the folder of the data sets.
+    The record of one experiment has the values that the paper prints, the values chosen here, what
+    was tuned, what is judged at this scale, the sets that are absent, and the cost in seconds of
+    one core.
+    """
     if folder is not None:
         os.environ[_sets.FOLDER] = str(_sets.folder_of(folder))
     if name is None and only:
@@ -64,6 +74,8 @@ def _all_carried(scale: str) -> tuple[dict[str, Any], str]:
 
 
 def _estimate_cost(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str, float]:
+    """Return the number of different runs, of runs that are not stored, and their estimated core
+    seconds."""
     from fedtheory.experiments import _pool
 
     left, seconds = _pool.estimate_work(requests)
@@ -73,6 +85,8 @@ def _estimate_cost(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[
 
 
 def _carry_out(requests: Sequence[dict[str, int | dict[str, Any]]]) -> dict[str, float]:
+    """Compute the runs that are not stored, with a line of progress every 10 seconds; return the
+    seconds."""
     from fedtheory.experiments import _pool
 
     begun, last = time.perf_counter(), [0.0]
@@ -97,6 +111,8 @@ def _final_metrics(named: Sequence[Any]) -> dict[str, dict[str, float]]:
 
 
 def _experiment_lines(record: Experiment, row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines on one experiment: values, judgement, absent sets, cost, and final metrics
+    if asked."""
     yield f"{record.name}: {record.cites}"
     for label, table in (
         ("printed", record.printed),

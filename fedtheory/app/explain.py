@@ -1,5 +1,10 @@
 """Claims for readers who have not read the paper: `explain` in a terminal, `bound` at given
-numbers, `list` in rows."""
+numbers, `list` in rows.
+
+Text and data say the same: `describe_claim` collects the data, and `explain` lays them out. No
+claim is decided here, and no method runs. The numbers of `bound` are read as fractions and
+evaluated in enclosures.
+"""
 
 import re
 import textwrap
@@ -108,6 +113,8 @@ def _explain_sections(about: Mapping[str, Any], width: int) -> Iterator[tuple[st
 
 
 def _wrap_text(text: str, width: int, indent: str = "  ", hang: str = "") -> list[str]:
+    """Return text wrapped at `width`, without breaking words or hyphens, since names contain
+    both."""
     return textwrap.wrap(
         text,
         width,
@@ -262,6 +269,7 @@ def _comparison_text(c: "Comparison") -> str:
 
 
 def _algorithm_data(claim: "Claim") -> dict[str, str]:
+    """Return {method: its place in the paper and its meaning} of the methods that a claim names."""
     known = discover.algorithms() if claim.algorithm is not None else {}
     given = claim.algorithm if isinstance(claim.algorithm, (tuple, list)) else (claim.algorithm,)
     names = [getattr(a, "name", a) for a in given if a is not None]
@@ -316,7 +324,14 @@ def _unit_text(powers: tuple[int, int]) -> str:
 def evaluate_bound(
     claim: Any, values: Any, strict: bool = True, line: Number = 0
 ) -> dict[str, float | str]:
-    """Return the right-hand side of a claim, evaluated at given numbers, as data."""
+    """Return the right-hand side of a claim, evaluated at given numbers, as data.
+
+    `values` is {name: number} for the parameters and measured quantities; `line` counts from 0.
+    With `strict`, values that break a hypothesis are refused; otherwise `unmet` names the broken
+    hypotheses. The data have the value rounded to the safe side, an enclosure in floats, and the
+    exact value where there is a short one. Raises InvalidInput for unknown, derived and missing
+    names.
+    """
     claim = discover.claim(claim)
     if not claim.lines:
         raise InvalidInput(f"{claim.id} is {article(claim.kind)}; it has no bound")
@@ -358,6 +373,8 @@ def evaluate_bound(
 
 
 def bound_text(found: Mapping[str, Any], width: Number = 88) -> str:
+    """Return a bound as text: the line with its value, how it is rounded, and hypotheses that are
+    not met."""
     sign, value = found["relation"], found["value"]
     rounded = {">=": "rounded down", ">": "rounded down"}.get(sign, "rounded up")
     said = "of the order of" if sign == "O" else "=" if sign == "==" else sign

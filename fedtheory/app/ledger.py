@@ -5,6 +5,11 @@ A result is defined by the claim's record, the budget, the seed, the sources tha
 libraries that these use. A change of any of these makes a new name, and nothing else does. Results
 carry no times, so a ledger has the same bytes in whatever order, number of processes and number of
 attempts it was made. Times and memory are kept beside it.
+
+A ledger has three parts: an entry for each claim (statement, command, key, verdict, proof,
+finding), counts, and facts of the papers. Certificates are separate documents, named by the
+entries. Nothing in a ledger is believed when it is read: `diff` and the replay of a package parse
+it as untrusted input.
 """
 
 import hashlib
@@ -47,7 +52,11 @@ LARGEST = 2**23  # bytes of a document from elsewhere
 @cache
 def source_hashes() -> dict[str, str]:
     """Return {file: SHA-256} for every source file of the library and for the data files that the
-    sources name."""
+    sources name.
+
+    The hashes go into a package's sources.json; the key of a result uses the syntax of the sources
+    that decide the claim instead, so that a comment changes no key.
+    """
     paths = (
         path
         for path in PACKAGE.rglob("*.py")
@@ -62,6 +71,7 @@ def source_hashes() -> dict[str, str]:
 
 @cache
 def _library_versions() -> dict[str, str]:
+    """Return the versions of Python and of LIBRARIES, read once."""
     return dict(python=platform.python_version(), **{name: version(name) for name in LIBRARIES})
 
 
@@ -71,13 +81,17 @@ def library_versions() -> dict[str, str]:
 
 
 def digest_of(data: str | Mapping[str, Any] | Sequence[Any]) -> str:
+    """Return the SHA-256, in hex, of plain data as JSON with sorted keys."""
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def result_key(claim: Claim, budget: float, seed: int) -> str:
     """Return the key under which a claim's result is stored: a hash of the claim's content (also of
     the explicit companion claim from which an order follows), of the inputs that decide the
-    verdict, of the library versions, and of `budget` and `seed`."""
+    verdict, of the library versions, and of `budget` and `seed`.
+
+    A claim is hashed as meant and as printed, because both are decided. The key has 40 hex digits.
+    """
     from fedtheory.verdicts import dependencies
 
     asked = [
@@ -88,7 +102,11 @@ def result_key(claim: Claim, budget: float, seed: int) -> str:
 
 
 def claim_content(claim: Claim) -> dict[str, str]:
-    """Return the full content of a claim's record as plain data."""
+    """Return the full content of a claim's record as plain data.
+
+    Formulas are spelled by `srepr`, which shows the assumptions of symbols; conditions by their
+    name, words and constants; functions by a hash of their code.
+    """
     from fedtheory.language.statements import Cells
 
     formula = lambda e: None if e is None else _spell_once(e)
@@ -198,7 +216,12 @@ def plain_data(value: Any) -> Any:
 
 def decide_claim(claim: Claim, budget: float, seed: int) -> dict[str, float | dict[str, Any]]:
     """Decide a claim, and return the verdict as plain data with the processor time in seconds and
-    the memory in megabytes."""
+    the memory in megabytes.
+
+    An exception inside a check becomes an undecided verdict of kind "error", so that a campaign
+    goes on. OSError and MemoryError are raised again: a fault of the machine must not be stored as
+    a result.
+    """
     from fedtheory.verdicts.combination import conclude
     from fedtheory.verdicts.evidence import Gap
     from fedtheory.verdicts.pipeline import decide_readings
@@ -228,6 +251,7 @@ def _forget_peak() -> None:
 
 
 def _peak_memory() -> float | None:
+    """Return this process's peak memory in megabytes, None where the system does not report it."""
     try:
         found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     except OSError:
@@ -236,6 +260,7 @@ def _peak_memory() -> float | None:
 
 
 def keep_result(folder: Path, name: str, result: Mapping[str, Any]) -> None:
+    """Write a result under its key, sealed, so that only this user's own results are read again."""
     write_file(Path(folder) / f"{name}.sealed", private_cache.seal(name, json_text(result)))
 
 
@@ -250,6 +275,8 @@ def load_result(folder: Path, name: str) -> dict[str, float | dict[str, Any]] | 
 
 
 def json_text(data: Any) -> bytes:
+    """Return data as indented JSON in UTF-8 with a final line feed; NaN and infinities raise
+    ValueError."""
     return (json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
@@ -275,7 +302,11 @@ def build_ledger(
     """Return (ledger, {file: certificate}) of claims and their verdicts. `findings` maps ids to the
     data of the figures, `plots` maps ids to the names of the figures that show the claim, `asked`
     lists the requested id prefixes if these are not all claims, and `keys` maps ids to result keys
-    where the keys are known."""
+    where the keys are known.
+
+    The order of entries is the order of `claims`, and no entry holds a time, so that equal verdicts
+    give equal bytes.
+    """
     certificates, entries, claims = {}, [], list(claims)
     found = {name: Verdict.from_dict(verdict) for name, verdict in verdicts.items()}
     for claim in claims:
@@ -318,7 +349,10 @@ def certificates_of(verdict: dict) -> list[dict]:
 
 def detach_certificates(verdict: Verdict, base: str, certificates: dict[str, dict]) -> Verdict:
     """Return a Verdict in which file names replace the documents. The documents are added to
-    `certificates`."""
+    `certificates`.
+
+    A document that occurs twice (for the statement and for its only failing line) is stored once.
+    """
     whole, name = verdict.certificate, f"{base}.json"
     if whole is not None:
         certificates[name] = whole
@@ -369,6 +403,7 @@ def verdicts_of(book: dict) -> dict[str, Verdict]:
 
 
 def count_statuses(entries: Iterable[dict]) -> dict[str, int]:
+    """Return {status: number of entries}, with every status in the order of tables."""
     found = Counter(Verdict.from_dict(entry["verdict"]).status for entry in entries)
     return {status: found[status] for status in STATUSES}
 
@@ -444,7 +479,10 @@ def claim_statement(claim: Claim) -> dict[str, str | list[str]]:
 
 
 def read_json(path: Path) -> int | dict[str, Any] | list[Any]:
-    """Read a JSON document from an untrusted file."""
+    """Read a JSON document from an untrusted file.
+
+    Raises InvalidInput where the file cannot be read, is longer than LARGEST, or is no JSON.
+    """
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST + 1)

@@ -3,6 +3,9 @@ between two answers of `fedtheory sharpen --json`, part by part.
 
 Both documents may come from anybody. They are read as untrusted input, and only the fields that are
 compared are read.
+
+Times are no part of a ledger, so two runs of the same sources give no differences. Rows are plain
+values, compared by type and value; a long text is cut off, with a digest of the whole.
 """
 
 from collections import Counter
@@ -22,7 +25,12 @@ LEDGER = "ledger.json"  # the ledger's name in a folder
 
 def diff_ledgers(old: str | Path, new: str | Path) -> tuple[dict[str, Any], str]:
     """Return (data, text) of the differences between two files, or between the packages in two
-    folders."""
+    folders.
+
+    The data have the number of claims, the number that differ, counts by kind of change, and {id:
+    {field: [old, new]}}. Raises InvalidInput for a document that is neither a ledger nor an answer
+    of `sharpen`.
+    """
     was, now = ledger_rows(Path(old)), ledger_rows(Path(new))
     ids = [*was, *(name for name in now if name not in was)]
     changes = {name: compare_rows(was.get(name), now.get(name)) for name in ids}
@@ -53,6 +61,7 @@ def kind_of_change(what: str) -> str:
 
 
 def describe_changes(data: dict[str, Any]) -> str:
+    """Return a line for each claim that differs, and a last line with the counts."""
     lines = [
         f"{name}: " + "; ".join(f"{what} {then} -> {now}" for what, (then, now) in found.items())
         for name, found in data["changes"].items()
@@ -80,6 +89,7 @@ def ledger_rows(path: Path) -> dict[str, Row]:
 
 
 def refuse_ledger(path: Path) -> NoReturn:
+    """Raise InvalidInput that names the kinds of documents which can be compared."""
     raise InvalidInput(
         f"{printable(path.name)} must be a ledger, a folder with a {LEDGER}, or the output of fedtheory "
         "sharpen --json"
@@ -87,6 +97,8 @@ def refuse_ledger(path: Path) -> NoReturn:
 
 
 def key_entries(path: Path, entries: Any, key: str, row: Callable[[Any], Row]) -> dict[str, Row]:
+    """Return {name: row} of a list of entries; refuse entries without a name, or with a repeated
+    name."""
     found = {}
     for entry in entries if isinstance(entries, list) else refuse_ledger(path):
         name = value_at(entry, key)
@@ -118,7 +130,10 @@ def of_entry(entry: Any) -> Row:
 
 
 def of_parts(entry: Any) -> Row:
-    """Return, for each part of a statement, which values are refuted, proved, or follow."""
+    """Return, for each part of a statement, which values are refuted, proved, or follow.
+
+    The fields are named by the value's kind, the part and its line, such as `proved of 4 (line 1)`.
+    """
     found = {}
     for part in as_list(value_at(entry, "parts")):
         name, line = as_plain(value_at(part, "name")), as_plain(value_at(part, "line"))
@@ -135,6 +150,7 @@ def value_at(value: Any, *path: str) -> Any:
 
 
 def as_list(value: Any) -> list:
+    """Return a list unchanged, and an empty list for any other value of an untrusted document."""
     return value if isinstance(value, list) else []
 
 

@@ -31,6 +31,8 @@ OPEN, SHUT = {"(": ")", "[": "]", "{": "}"}, ")]}"
 
 
 class Token(NamedTuple):
+    """A piece of a sentence that belongs to mathematics, with its place and its LaTeX."""
+
     kind: str  # number, name, letter (not in the table), function, sign, open, shut, bar, comma
     text: str
     latex: str

@@ -3,6 +3,10 @@ HTML page that shows them.
 
 Nothing in a package is run, imported or unpickled. Its files are read as text and JSON, hashed, and
 derived anew.
+
+A package is a folder: ledger.json, a document for each certificate, figures with their data, a
+page, the files of `package_archive`, and SHA256SUMS last. A package may come from anybody; whoever
+replays it trusts no file, no name and no size in it.
 """
 
 import base64
@@ -65,7 +69,10 @@ class Tags:
 @cache
 def typeset_mathml(latex: str, display: bool = False) -> Markup:
     """Return LaTeX as MathML, as a displayed formula if `display` is true. LaTeX that cannot be
-    converted to the allowed elements is returned as escaped source text."""
+    converted to the allowed elements is returned as escaped source text.
+
+    Attributes outside Tags are dropped, too: a formula of a foreign ledger must not bring a script into the page.
+    """
     from markupsafe import Markup, escape
 
     try:
@@ -107,6 +114,7 @@ def bar_width(tightness: float | str | None) -> float | None:
 
 @cache
 def _load_template() -> Template:
+    """Return the page's template, with all text escaped unless a filter returns markup."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     room = Environment(
@@ -132,6 +140,7 @@ def _load_template() -> Template:
 
 
 def ratio_text(tightness: float | str | None) -> str:
+    """Return a ratio with six digits, "" for None."""
     return "" if tightness is None else f"{float(tightness):.6g}"
 
 
@@ -151,7 +160,10 @@ def counterexample_story(
     document: dict[str, Any] | None,
 ) -> tuple[Markup | list[tuple[int, str]], ...] | None:
     """Return (picture, [(indentation, words) of each line]) of a certificate that is a
-    counterexample, and None for any other certificate."""
+    counterexample, and None for any other certificate.
+
+    A malformed document of a foreign package gives None here; its replay reports the fault.
+    """
     from markupsafe import Markup
 
     from fedtheory.rendering.picture import draw_counterexample
@@ -174,7 +186,11 @@ def render_page(
 ) -> bytes:
     """Render the page of a ledger, with pictures {name: SVG bytes}, the answers of `checkers` about
     the certificates (if given), and the contents of `documents` {file: data}; `sliders` maps some
-    ids to the results of `slider_json`."""
+    ids to the results of `slider_json`.
+
+    The page admits its own script only, by the script's hash. Rows of symbols are shared between
+    claims, which makes a page of many claims much smaller.
+    """
     from markupsafe import Markup
 
     script = "".join(Path(__file__).with_name(name).read_text() for name in SCRIPTS)
@@ -255,7 +271,11 @@ def build_package(
     {file: data}, `figures` {name: bytes}, `checkers` the checkers' answers about the certificates,
     `sliders` results of `slider_json`, and `derived` maps hashes of certificates to derivations,
     where known. Unchanged files of an earlier package that do not belong to the new package are
-    removed; a file that no command wrote is moved aside if its place is needed."""
+    removed; a file that no command wrote is moved aside if its place is needed.
+
+    SHA256SUMS is removed first and written last: an interrupted command leaves no folder that looks
+    complete.
+    """
     refuse_links(folder)
     place = outputs.Folder(folder, log=WRITTEN)
     before = {name for _, name in place.entries()}
@@ -359,7 +379,11 @@ def folder_contents(folder: Path) -> tuple[dict[str, bytes], list[str]]:
 
 
 def _read_plain(path: Path, most: int) -> bytes | str:
-    """Return the bytes of a plain file, or a sentence fragment that says why the file is not read."""
+    """Return the bytes of a plain file, or a sentence fragment that says why the file is not read.
+
+    The file is opened without following a link and without blocking, so that neither a link nor a
+    pipe in a foreign folder can be read.
+    """
     try:
         handle = os.open(
             path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -376,7 +400,11 @@ def _read_plain(path: Path, most: int) -> bytes | str:
 
 
 def read_checksums(content: bytes) -> dict[str, str]:
-    """Parse a listing of checksums into {name: SHA-256}."""
+    """Parse a listing of checksums into {name: SHA-256}.
+
+    A name with an empty part, ".", ".." or a backslash is refused, since such a name could leave
+    the package's folder.
+    """
     found = {}
     for line in content.decode(errors="replace").splitlines():
         hashed, _, name = line.partition("  ")
@@ -421,7 +449,11 @@ def unlike_sums(files: Mapping[str, bytes]) -> list[str]:
 
 
 def open_ledger(content: bytes) -> dict[str, Any]:
-    """Parse a ledger from its bytes, and check the outermost structure."""
+    """Parse a ledger from its bytes, and check the outermost structure.
+
+    The budget, seed, requested prefixes and ids are checked here; the fields of each verdict are
+    checked when the verdict is replayed.
+    """
     book = ledger.parse_json(content, "ledger.json")
     if not isinstance(book, dict) or book.get("format") != ledger.FORMAT:
         refuse(

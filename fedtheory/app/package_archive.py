@@ -98,7 +98,10 @@ def read_licence() -> bytes:
 
 
 def write_bibtex(papers: Mapping[str, dict[str, Any]]) -> str:
-    """Return the papers as BibTeX; facts that a paper's own text does not give are left out."""
+    """Return the papers as BibTeX; facts that a paper's own text does not give are left out.
+
+    A paper is a @misc entry under its name here, with title in braces so that its case is kept.
+    """
     parts = []
     for name, paper in papers.items():
         fields = dict(
@@ -119,7 +122,11 @@ def write_readme(
     timings: Mapping[str, dict[str, Any]],
     figures: Mapping[str, Any] | Sequence[str] | None,
 ) -> str:
-    """Return the text that a reviewer reads first."""
+    """Return the text that a reviewer reads first.
+
+    The text names the counts by paper, the commands that check the package, their costs, and the
+    files.
+    """
     total = sum(cost["seconds"] for cost in timings.values())
     dear = sorted(timings, key=lambda name: -timings[name]["seconds"])[:5]
     count = {}
@@ -197,7 +204,11 @@ def day_of(files: dict[str, Any]) -> str | None:
 
 
 def describe_crate(book: Mapping[str, Any], files: Mapping[str, bytes], day: str) -> bytes:
-    """Return the description of a package of these files, as RO-Crate 1.2 requires."""
+    """Return the description of a package of these files, as RO-Crate 1.2 requires.
+
+    The size of SHA256SUMS is computed from the names alone, because the file has to list the crate
+    too.
+    """
     names = sorted({*files, "SHA256SUMS"} - {CRATE})
     # a line of SHA256SUMS: a hash of 64 digits, two blanks, a name, a line feed
     summed = sum(64 + 2 + len(name.encode()) + 1 for name in {*files, CRATE} - {"SHA256SUMS"})

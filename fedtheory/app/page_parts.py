@@ -1,5 +1,10 @@
 """The parts of the page besides text: pictures with captions and alternative texts, rows of papers,
-graphs of proofs."""
+graphs of proofs.
+
+A page is one file without references to other files: pictures are deflated and stored in it, and
+its own script inflates them. All text from a ledger is escaped, because a ledger may come from
+anybody.
+"""
 
 import base64
 import json
@@ -38,7 +43,10 @@ class Picture(NamedTuple):
 
 
 def figure_pictures(files: Mapping[str, bytes]) -> dict[str, Picture]:
-    """Return {name: Picture} of the figures among a package's files."""
+    """Return {name: Picture} of the figures among a package's files.
+
+    Titles come from figures/figures.json; a figure that the index lacks is titled by its name.
+    """
     try:
         rows = ledger.parse_json(files.get("figures/figures.json", b"[]"), "figures.json")
         titles = {str(row["figure"]): f"{row['cites']}: {row['title']}" for row in rows}
@@ -114,6 +122,7 @@ def render_caption(text: str, typeset: Callable[..., Any]) -> Markup:
 
 
 def entry_section(entry: Mapping[str, str | list[str]]) -> str:
+    """Return "experiments" for a finding, "mathematics" for every other kind of claim."""
     return "experiments" if entry["kind"] in EXPERIMENTS else "mathematics"
 
 
@@ -139,7 +148,10 @@ WIDE, HIGH, GAP, LINE = 190, 30, 34, 12
 
 def proof_picture(proof: Mapping[str, Any]) -> Markup | None:
     """Draw the graph of a proof as a small SVG, each line above the lines from which it follows.
-    Return None where the proof has too many lines to read."""
+    Return None where the proof has too many lines to read.
+
+    A premise stands one level below the lowest line that follows from it; cycles end at the number of lines. A proof of more than 24 lines is not drawn.
+    """
     edges = [e for e in proof["edges"] if e["premises"]]
     names = list(dict.fromkeys(n for e in edges for n in (e["line"], *e["premises"])))
     if not edges or len(names) > 24:

@@ -1,5 +1,9 @@
 """The command `fedtheory export`, and the option `fedtheory replay --rocq`, which checks a document
-with a second kernel."""
+with a second kernel.
+
+A second kernel never changes a verdict: its answer stands beside the replay. `coqc` is looked up on
+this machine and is not needed for anything else.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +15,11 @@ from fedtheory.store import outputs
 
 def export_document(path: Path, to: str, out: Path | None) -> tuple[dict[str, Any], str]:
     """Return (data, text) of a document written as a file for a proof assistant. Without `out`, the
-    text is the file's content."""
+    text is the file's content.
+
+    `to` names the proof assistant. The data have the file, the names of its theorems and its text.
+    Raises InvalidInput for an `out` without the ending .v, and for a document that does not replay.
+    """
     from fedtheory.rocq import export_file
 
     if out is not None and out.suffix != ".v":
@@ -34,7 +42,11 @@ def export_document(path: Path, to: str, out: Path | None) -> tuple[dict[str, An
 
 
 def ask_rocq(path: Path) -> Any:
-    """Return (data, lines) of Rocq's answer about a document that replayed."""
+    """Return (data, lines) of Rocq's answer about a document that replayed.
+
+    `accepted` is True or False by the kernel's answer, and None where Rocq was not asked: coqc is
+    absent, or the document has no form in Rocq.
+    """
     from fedtheory.rocq import coqc, export_file
 
     if coqc.at_hand() is None:

@@ -8,6 +8,9 @@ with.
 `kind` is a name of `fedtheory list problems`; the other keys of [problem] are that function's
 arguments. [run] takes the arguments of `ft.run`. The command prints a table, and writes the figure
 and its data under `out`.
+
+A run file is data: no text of it is evaluated, and the folder that it names has to lie below the
+current one. All mistakes in its keys and values are reported before anything is computed.
 """
 
 import inspect
@@ -53,6 +56,8 @@ def _check_metrics(name: str, value: int | Sequence[str]) -> Any:
 
 
 def _check_pretraining(name: str, value: Any) -> Any:
+    """Return a table of `steps` (an integer) and `eta` (a step size), and refuse any other
+    value."""
     if not isinstance(value, dict) or set(value) != {"steps", "eta"}:
         refuse(name, "must be a table of steps and eta", value)
     (
@@ -63,6 +68,7 @@ def _check_pretraining(name: str, value: Any) -> Any:
 
 
 def _check_numbers(name: str, value: Any) -> Any:
+    """Return a list of numbers unchanged, and refuse any other value."""
     arguments.check_array(name, value, "must be a list of numbers")
     return value
 
@@ -84,7 +90,11 @@ TAKES: dict = dict(run=RUN, bound=NEEDED["bound"])  # [problem] takes the argume
 
 def read_run_file(path: Path) -> dict[str, Any]:
     """Return the sections of a run file. All keys are checked here, and all values that no problem
-    or method checks, so that mistakes are reported before anything is computed."""
+    or method checks, so that mistakes are reported before anything is computed.
+
+    Raises InvalidInput for an unknown section or key, a missing key, a value of the wrong kind, and
+    a file that is no TOML or is larger than BYTES.
+    """
     spec = _parse_toml(path)
     for name, section in spec.items():
         if name not in SECTIONS or not isinstance(section, dict):
@@ -107,6 +117,8 @@ def read_run_file(path: Path) -> dict[str, Any]:
 
 
 def _parse_toml(path: Path) -> dict[str, dict[str, Any] | list[Any]]:
+    """Return the tables of a TOML file with plain values only; refuse a file that is too large or
+    deep."""
     try:
         with open(path, "rb") as file:
             content = file.read(BYTES + 1)
@@ -141,6 +153,8 @@ def _check_plain(name: str, value: Any, depth: Number = 0) -> Any:
 def _take_field(
     path: Path, section: str, key: str, keys: Mapping[str, Callable[..., Any]] | Sequence[str]
 ) -> None:
+    """Refuse a key that its section does not take; the message lists the keys that the section
+    takes."""
     if key not in keys:
         refuse(f"{path} [{section}]", f"takes {', '.join(keys)}", key)
 
@@ -155,7 +169,11 @@ def accepted_hypers(algorithm: str, claim: "Claim | None") -> list[str]:
 
 
 def make_problem(section: dict[str, Any]) -> Problem:
-    """Build the problem of [problem]: `kind` names the maker, and the other keys are its arguments."""
+    """Build the problem of [problem]: `kind` names the maker, and the other keys are its arguments.
+
+    The makers are those of `fedtheory.problems` and of users' files. Missing and unknown arguments
+    are refused by name, before the maker is called.
+    """
     section, makers = dict(section), discover.problem_makers()
     kind = arguments.check_word("[problem] kind", section.pop("kind", None), tuple(makers))
     takes = inspect.signature(makers[kind]).parameters.values()
@@ -179,7 +197,12 @@ def make_problem(section: dict[str, Any]) -> Problem:
 def run_file(
     path: Path, out: Path | None = None, progress: Any = None
 ) -> tuple[dict[str, list[float]], str]:
-    """Carry out a run file, and return (data for --json, text)."""
+    """Carry out a run file, and return (data for --json, text).
+
+    Without [bound], means over trials of each metric are tabulated and drawn; with [bound], both
+    sides of the claim's lines. The folder `out` gets run.pdf, run.png, run.npz (the arrays) and
+    run.json (the file's content, the seconds and the float settings of the machine).
+    """
     spec = read_run_file(path)
     settings, hyper = dict(spec["run"]), spec.get("hyper", {})
     named = settings.pop("out", "out")
@@ -232,7 +255,11 @@ def compare_run(
     settings: Any,
     hyper: Mapping[str, Any],
 ) -> Any:
-    """Return the Comparison of a claim with the run that a file describes."""
+    """Return the Comparison of a claim with the run that a file describes.
+
+    The method of the file has to be the claim's method. A start by `pretrained` is computed first,
+    with the seed and trials of the run.
+    """
     if name != (of := claim_method(claim).name):
         refuse("[run] algorithm", f"must be {of}, of which {claim.title} speaks", name)
     settings = {"trials": 1, "seed": 0, "x_0": None, **settings}
@@ -246,6 +273,8 @@ def compare_run(
 
 
 def _run_headline(result: Run) -> str:
+    """Return the first line of an answer: method, problem with N and d, rounds, trials and
+    seconds."""
     problem = result.problem
     return (
         f"{result.algorithm.name} on {problem.name} (N={problem.N}, d={problem.d}): "
@@ -267,13 +296,17 @@ def inside_folder(named: Path, whose: str) -> Any:
 
 
 def _archive_arrays(arrays: Mapping[str, Any]) -> bytes:
+    """Return the bytes of an .npz archive of arrays {name: array}."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
 
 
 def plot_files(drawn: Callable[..., Any]) -> dict[str, bytes]:
-    """Return {name: bytes} of a plot that the function `drawn` draws into axes."""
+    """Return {name: bytes} of a plot that the function `drawn` draws into axes.
+
+    Dates and random ids are left out of the files, so that equal plots have equal bytes.
+    """
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,8 @@
-"""The command `fedtheory new KIND`: a starting file for a user's own record, which runs unchanged."""
+"""The command `fedtheory new KIND`: a starting file for a user's own record, which runs unchanged.
+
+The kinds are a claim, a method, a problem, a model, a figure and an adapter. The texts are files in
+`starts`, in which NAME stands for the new module's name; tests run each of them.
+"""
 
 import keyword
 import os
@@ -23,7 +27,11 @@ def template_text(kind: str, name: str) -> str:
 
 
 def write_new(kind: str, file: str | None = None) -> tuple[dict[str, str | list[str]], str]:
-    """Write a starting file and return (data, text). Refuse to overwrite an existing file."""
+    """Write a starting file and return (data, text). Refuse to overwrite an existing file.
+
+    The data have the file and the commands that the file's docstring lists, with the file's path
+    put in.
+    """
     path = Path(file or f"my_{kind}.py")
     if path.suffix != ".py":
         refuse("FILE.py", "must end in .py", str(path))

@@ -1,5 +1,9 @@
 """Runs and their exact expectations, shown beside a bound with sliders: computed on the first of a
-few small problems that meets the claim's hypotheses."""
+few small problems that meets the claim's hypotheses.
+
+A run never decides about a bound here: means of few trials, and exact expectations where a method
+has them, give readers a scale for the bound. All problems and numbers are fixed.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -87,6 +91,10 @@ def runs_beside_bound(claim: Any, moved: Mapping[str, str]) -> dict[str, Any] | 
     >>> from fedtheory.app.slider_runs import runs_beside_bound
     >>> runs_beside_bound(discover.claim("fsl.h_lower"), ["T"]) is None
     True
+
+    The data have the problem in words, the letter that counts rounds with its values, the fixed
+    numbers, the mean left side with its interval, and the exact left side if known. Problems that a
+    hypothesis excludes raise FedtheoryError in `compare`, and the next problem is tried.
     """
     counts = [name for name in OVER if name in moved]
     if not counts or not claim.algorithm:
@@ -127,7 +135,11 @@ def mean_of_measure(found: Comparison, measure: Measure) -> float:
 def comparison_data(
     found: Comparison, says: str, over: str, fixed: Mapping[str, Number]
 ) -> dict[str, Any]:
-    """Return a comparison as plain data."""
+    """Return a comparison as plain data.
+
+    Numbers are rounded to DIGITS or SAMPLED digits, so that the page has equal bytes on every
+    machine.
+    """
     listed = lambda values, digits: [float(f"{value:.{digits}g}") for value in values.tolist()]
     sampled = {name: listed(getattr(found, name), SAMPLED) for name in ("left", "low", "high")}
     exact = None if found.left_exact is None else listed(found.left_exact, DIGITS)

@@ -1,5 +1,9 @@
 """The command `fedtheory worst`: the exact worst case of a method over a class of functions of any
-dimension, with its proof."""
+dimension, with its proof.
+
+The numbers of a method are read as fractions, so that the proof is about the number that was typed.
+The extra `pep` has the solver; without the extra the command is refused in one line.
+"""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +25,11 @@ MOST = 20  # the largest number of clients
 
 def method_of(name: str, values: dict[str, Fraction]) -> "ByKernels":
     """Return a textbook recursion, or the kernels of a library method, with its numbers as
-    fractions."""
+    fractions.
+
+    A textbook recursion takes exactly its own arguments. A library method takes N (1 to MOST
+    clients) and its hyper-parameters; integers are passed as integers.
+    """
     from fedtheory.proofs.worstcase import methods, program
 
     if name in TEXTBOOK:
@@ -52,7 +60,13 @@ def find_worst(
     out: Path | None = None,
 ) -> tuple[dict[str, Any], str]:
     """Return (data, text) of the worst case. The certificate is written to `out`, where `fedtheory
-    replay` reads the certificate."""
+    replay` reads the certificate.
+
+    `L` and `mu` are texts of the curvature bounds, `measure` a measure of `proofs.worstcase` such
+    as "loss", `over` "last" or "least" of the rounds. The data have the bound and the value that an
+    instance reaches as fractions, and the certificate. Raises InvalidInput for `rounds` outside 0
+    to 50.
+    """
     from fedtheory.proofs.worstcase import program
 
     pairs = [parse_assignment(text) for text in texts]

@@ -31,6 +31,12 @@ def from_least(
 def _from_least(
     curves: Sequence[dict[str, Any]], weights: Sequence[Fraction], y: Number | Counted
 ) -> Number | Counted:
+    """Return the distance of y to the minimisers of a weighted sum of curves; infinite without
+    any.
+
+    The candidates are the knots and zeros of the derivative at the least height, the intervals
+    between two knots on which the sum is flat, and half-lines beyond the last knots.
+    """
     best, _ = minima.least_of(curves, weights)
     if isinstance(best, float):
         return INF

@@ -32,7 +32,13 @@ SKEWS = {
 
 def draw_family(random: Random, convex: int, bounded: bool, soft: bool = True) -> dict[str, Any]:
     """Draw the shape of a family of losses. With `bounded`, the gradients differ by a bounded
-    amount, as the definitions of G and xi_bar over R^d need."""
+    amount, as the definitions of G and xi_bar over R^d need.
+
+    "pieces" is the number of intervals on which a loss's second derivative is constant; "own" says
+    what differs between losses: only the tilt (a constant gradient difference), all curvatures, or
+    the curvature of the middle piece, beyond which gradients differ by a constant. With a
+    probability of 1/4 all losses but the first are equal.
+    """
     pieces = random.choice([1, 1, 1, 2, 2, 3])
     return dict(
         d=random.choice([1, 1, 1, 2]),
@@ -110,7 +116,11 @@ def scale_curvature(shape: Shape, point: Point) -> Any:
 
 
 def build_family(shape: Shape, point: Point, count: int) -> list[list[dict[str, Any]]]:
-    """Build the `count` losses of a family at a point of its coordinates."""
+    """Build the `count` losses of a family at a point of its coordinates.
+
+    Losses share knots and soft corners; curvatures and tilts are common or own, as the shape says.
+    A loss is a list of curves, one for each coordinate. Curvatures, tilts and heights are multiples of `scale`.
+    """
     scale, bend = point["scale"], scale_curvature(shape, point)
     found = [[] for _ in range(count)]
     for j in range(shape["d"]):
@@ -151,7 +161,12 @@ def two_point(
     size: Any, skew: str, d: int, across: bool = False
 ) -> list[list[Fraction | list[Number | Counted]]]:
     """Return zero-mean two-point noise along the first coordinate, or with `across` the same along
-    all coordinates, with standard deviation `size` along each. [] stands for no noise."""
+    all coordinates, with standard deviation `size` along each. [] stands for no noise.
+
+    The upper value has probability 1/2 ("even") or 1/5 ("skewed"). With odds o = sqrt(p / (1 - p)),
+    the values size / o with probability p and -size o with probability 1 - p have mean 0 and
+    variance size^2; o is rational for both.
+    """
     if skew == "none":
         return []
     up = SKEWS[skew]
@@ -167,6 +182,7 @@ def outcomes(noise: Sequence[list[Any]], d: int) -> "list[tuple[Fraction | Count
 
 
 def variance(noise: Sequence[list[Any]]) -> Number | Counted:
+    """Return E ||n||^2 of zero-mean noise n, given as [probability, vector] pairs."""
     return sum((p * sum(n * n for n in v) for p, v in noise), Fraction(0))
 
 

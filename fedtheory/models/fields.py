@@ -1,9 +1,11 @@
-"""The fields of a model's instances, each declared once: what it is as data, from which coordinates
-it is built, and for which shapes it is there.
+"""The fields of a model's instances, each declared once: what it is as data, from which
+coordinates it is built, and for which shapes it is there.
 
 From its list of fields a model has the schema of its instances, the coordinates of a shape, the
 instance at a point of these coordinates, and the guard that refuses plain data which are no
-instance.
+instance. A kind of coordinate says what a search may try: "real", "positive", "nonnegative", or
+"unit" for numbers in [0, 1]. Constants and measured quantities are never fields: a model derives
+them from the instance.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,7 +35,11 @@ class Field(NamedTuple):
 
 class Fields:
     """The fields of an instance, in the order of its entries. Coordinates have the same order,
-    unless `order` names the fields whose coordinates come first."""
+    unless `order` names the fields whose coordinates come first.
+
+    A model of a similar kind is made with `replace`, so that shared fields are declared once. The
+    order of entries is the order of `build`, since a field may read the entries built before.
+    """
 
     def __init__(self, *fields: Field, order: str = "") -> None:
         self.fields = {field.name: field for field in fields}
@@ -86,7 +92,11 @@ class Fields:
         return dict(coordinates=self.coordinates, build=self.build, schema=self.schema)
 
     def guard(self, holds: Callable[[Instance], frozenset]) -> Callable[[Instance], frozenset]:
-        """Return the function `holds` with no condition met by plain data that are no instance."""
+        """Return the function `holds` with no condition met by plain data that are no instance.
+
+        Data in a document may come from anybody. Data that fit no instance meet no condition, so
+        that no hypothesis of a claim is taken as met.
+        """
         return guard_by(self.schema)(holds)
 
 

@@ -26,7 +26,12 @@ def infer_schema(instances: list) -> Any:
 
 class Inference:
     """The schema that instances have in common. Counts are read first, because lengths of lists are
-    named by counts."""
+    named by counts.
+
+    Values at one place of all instances are grouped by kind (number, word, integer, object, list),
+    and each group gets the strictest schema that all its values fit. Two kinds at one place give an
+    alternative.
+    """
 
     def __init__(self, instances: list) -> None:
         self.names: dict = {}  # name -> {instance: count}
@@ -35,6 +40,8 @@ class Inference:
         self.schema = self._common(seen)
 
     def _count(self, seen: list) -> None:
+        """Record each integer entry of each instance under the entry's name, since lengths refer
+        to counts."""
         for n, instance in seen:
             for name, value in instance.items() if isinstance(instance, dict) else ():
                 if type(value) is int:
@@ -53,12 +60,16 @@ class Inference:
         return "number"
 
     def _integer(self, seen: list) -> Any:
+        """Return the schema of integers from the least value that occurs."""
         return schema.integer(min(value for _, value in seen))
 
     def _word(self, seen: list) -> Any:
+        """Return the schema of the words that occur."""
         return schema.word(*sorted({value for _, value in seen}))
 
     def _object(self, seen: list) -> Any:
+        """Return the schema of objects: entries of every instance are needed, entries of some are
+        optional."""
         named: dict = {}
         for n, value in seen:
             for name, part in value.items():
@@ -71,6 +82,13 @@ class Inference:
         )
 
     def _list(self, seen: list) -> Any:
+        """Return the schema of lists: a row where places have different kinds, else a list of
+        alike items.
+
+        All lists of one length with different kinds at different places are rows, such as
+        [probability, vector]. Any other lists get a rule for their length and, where it holds in
+        all of them, the rule that numbers rise or add up to 1.
+        """
         lengths = {len(value) for _, value in seen}
         columns = [[(n, value[k]) for n, value in seen] for k in range(min(lengths))]
         kinds = [{_kind(value) for _, value in column} for column in columns]
@@ -113,6 +131,9 @@ class Inference:
 
 
 def _kind(value: Any) -> str:
+    """Return the kind of plain data: "number" (digits in a text), "word", "object", "list" or
+    "integer".
+    """
     if isinstance(value, str):
         return "number" if schema.DIGITS.fullmatch(value) else "word"
     if isinstance(value, dict):

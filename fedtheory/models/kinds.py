@@ -1,5 +1,10 @@
 """Clients of a few kinds, all clients of a kind equal: how many kinds are drawn, how many clients
-each has, and means over all clients. A model of thousands of clients costs as much as a few."""
+each has, and means over all clients. A model of thousands of clients costs as much as a few.
+
+There are at most three kinds. The second of three kinds has a single client, so that a single
+outlier among thousands can be drawn. Sizes are texts in a shape, because a search prefers shapes
+with small integers and large sizes are meant here.
+"""
 
 from collections.abc import Sequence
 from fractions import Fraction

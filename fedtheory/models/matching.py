@@ -1,5 +1,11 @@
 """Which models fit a claim: they share its letters, measure what it measures, and can meet what it
-assumes."""
+assumes.
+
+A model that fits only by name would decide another statement. Each test here therefore refuses one
+way to misread a claim: letters of another paper, parameters that nothing in the run depends on, a
+method whose record is another one, a condition that no instance of the model can meet. Nothing is
+drawn or measured here.
+"""
 
 from collections.abc import Sequence, Set
 from functools import cache, lru_cache
@@ -210,7 +216,11 @@ def reads(model: Any, claim: Claim) -> Any:
 def unread(model: Any, claim: Claim) -> Any:
     """Return the names of a claim's parameters that are no letters of a model or have another unit
     or domain there. Where a method runs, letters that the model neither takes nor gives are
-    returned too, because they would not depend on anything that happens."""
+    returned too, because they would not depend on anything that happens.
+
+    The symbols must agree in unit and domain, not only in name: the K of one paper is no K of
+    another.
+    """
     free = set(claim.parameters) - known_letters(model, claim) if model.algorithms else set()
     alike = lambda name, entry: (
         name in model.table
@@ -255,7 +265,11 @@ def _facts(files: Sequence[Any], paper: str) -> set[str]:
 
 def known_letters(model: Any, claim: Claim) -> Any:
     """Return the letters that a model gives or its methods take, and the letters that the claim's
-    equations determine from these."""
+    equations determine from these.
+
+    An equation with a single unknown letter determines the letter, unless the equation contains a
+    measured quantity. The determined letters may determine others, until nothing changes.
+    """
     found = {*model.gives, *model.loose, *model.takes, *model.optional}
     measured, equations = set(claim.quantities), _equations(claim)
     while tied := [e - found for e in equations if len(e - found) == 1 and not e & measured]:

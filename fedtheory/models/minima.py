@@ -1,4 +1,11 @@
-"""Least values and minimisers of weighted sums of separable losses with sharp corners."""
+"""Least values and minimisers of weighted sums of separable losses with sharp corners.
+
+A sum of piecewise quadratic curves is piecewise quadratic, so the least value lies at a knot, at a
+zero of the derivative inside a piece, or beyond the last knot; all candidates are compared. A sum
+is unbounded below where an outer piece has negative curvature, or none and an outward slope below
+0. Soft corners have no closed form and give no number. The functions accept floats in batches and
+exact numbers alike.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -40,6 +47,12 @@ def least_point(parts: Any, weights: Sequence[Fraction]) -> Any:
 def least_of(
     curves: Sequence[dict[str, Any]], weights: Sequence[Fraction]
 ) -> tuple[Number | Counted, Number | Counted]:
+    """Return (infimum, minimiser) of sum_i weights_i f_i along one coordinate.
+
+    The infimum is -infinity where an outer piece decreases outwards without end. A single curve
+    with many knots is followed in one pass, because evaluating the height at each knot costs
+    quadratic time.
+    """
     if len(curves) == 1 and len(curves[0]["bends"]) >= MANY:
         return least_along(curves[0], weights[0])
     outer, places, height = turns(curves, weights)
@@ -85,7 +98,11 @@ def turns(
 
 def least_along(f: Mapping[str, Any], weight: Fraction) -> tuple[Number, Fraction]:
     """Return what `least_of` returns, for a single curve of many pieces, in one pass over the
-    knots."""
+    knots.
+
+    Slope and height are carried from knot to knot: on a piece of curvature b from y to z, the slope
+    changes by b (z - y), and the height by the mean of both slopes times z - y.
+    """
     bends = losses.by_place(f["bends"])
     y, bend = bends[0][1], f["slope"]
     g = bend * y + f["tilt"]
@@ -117,6 +134,7 @@ def least_along(f: Mapping[str, Any], weight: Fraction) -> tuple[Number, Fractio
 
 
 def _unbounded_below(truth: Number, best: Number | Counted) -> Number | Counted:
+    """Return -infinity where `truth` holds, `best` elsewhere; in a batch, element by element."""
     if isinstance(truth, Many):
         return where(truth, Many(np.asarray(-INF)), best)
     return -INF if truth else best

@@ -17,7 +17,12 @@ def polyak_lojasiewicz(
     curves: Sequence[list[dict[str, Any]]], weights: Sequence[Fraction]
 ) -> Many | Counted:
     """Return the largest mu with f'^2 >= 2 mu (f - inf f) along each coordinate of the weighted sum
-    f of separable losses, or 0 where there is none."""
+    f of separable losses, or 0 where there is none.
+
+    On a piece of curvature b > 0, f'^2 / (2 (f - inf f)) is monotone, so the smallest value lies at
+    a knot or far out, where the quotient tends to b. A local minimum above the infimum gives mu =
+    0. Losses with soft corners give 0, because no closed form is known.
+    """
     return minimum(*(_polyak(list(each), weights) for each in zip(*curves)), INF)
 
 

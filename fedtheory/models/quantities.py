@@ -16,6 +16,7 @@ from fedtheory.typing import Number
 
 
 def square_norm(v: np.ndarray) -> Number | Counted:
+    """Return ||v||^2 = <v, v> of a vector of any number type."""
     return v.dot(v)
 
 

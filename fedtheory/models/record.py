@@ -1,4 +1,10 @@
-"""The record of a model of instances, and the texts and sets that models fill it with."""
+"""The record of a model of instances, and the texts and sets that models fill it with.
+
+A Model is data and functions, and holds no state. Everything that a search, a verdict or a replay
+knows of a model is read from the record, so a user's file can define a model with the same rights
+as a shipped file. The functions accept any arithmetic of the library: batches of floats in a
+search, fractions and enclosures in a decision.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -9,7 +15,16 @@ from fedtheory.language.symbol import Table
 
 
 class Model(NamedTuple):
-    """What can happen and be measured exactly; `Fields.record` fills coordinates, build and schema."""
+    """What can happen and be measured exactly; `Fields.record` fills coordinates, build and schema.
+
+    A random shape fixes the integers and words of an instance; a point of the shape's coordinates
+    fixes the numbers; `build` makes the instance of both. `constants` derives what is known before
+    a method runs, and `measure` what is measured, both from the instance alone, so that a reader of
+    a certificate can repeat the two steps. Relaxed conditions are those that the claim does not
+    assume: only instances that break some of them can show that the claim needs them.
+
+    `gives`, `takes`, `loose` and `optional` say which letters of a claim a model knows. A letter of a claim about runs that no entry names would depend on nothing in the run, and then the model does not fit the claim.
+    """
 
     name: str
     says: str  # what happens in the model, in words
@@ -61,7 +76,11 @@ class Model(NamedTuple):
     ) -> Any:
         """Return what `measure` returns, with each constant that a variant of a claim sets free
         replaced by its free value. The free value also enters the quantities that are defined with
-        the constant."""
+        the constant.
+
+        A variant of a claim "for any value of a constant" carries the free value under the
+        constant's name with the prefix ANY.
+        """
         free = {
             name.removeprefix(ANY): value for name, value in values.items() if name.startswith(ANY)
         }

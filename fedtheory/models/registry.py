@@ -1,5 +1,11 @@
-"""The models that there are: those of this package's folders, those in users' files, and those that
-are built from the records of methods."""
+"""The models that there are: those of this package's folders, those in users' files, and those
+that are built from the records of methods.
+
+Shipped files are found by walking the folders, so that a new file needs no entry in a list; names
+that begin with an underscore are no models. The order is fixed (papers, then the neutral table,
+then users' files). Nothing here
+decides whether a model fits a claim: `models.matching` does.
+"""
 
 import importlib
 import pkgutil
@@ -46,6 +52,8 @@ def _homes(files: Sequence[plugins.File]) -> tuple[tuple[Model, str], ...]:
 
 
 def _check_model(file: Any, record: Any) -> Any:
+    """Return (model with its file as source, name of its module); refuse a record of another
+    class."""
     if not isinstance(record, Model):
         refuse("MODEL", "must be a fedtheory Model", record)
     return record._replace(source=file.source), file.module.__name__
@@ -53,6 +61,8 @@ def _check_model(file: Any, record: Any) -> Any:
 
 @cache
 def _shipped_models() -> Any:
+    """Return the (Model, module) pairs of MODEL and MODELS in this package's folders, `general`
+    last."""
     path = importlib.import_module(PACKAGE).__path__
     files = [
         module.split(".")
@@ -76,6 +86,7 @@ def all_models() -> Any:
 
 @cache
 def list_models(files: Mapping[str, bytes]) -> Any:
+    """Return the models of the library and of the given users' files, in the order of `homes`."""
     return tuple(model for model, _ in _homes(files))
 
 
@@ -92,7 +103,11 @@ def entry_names(model: Any) -> Any:
 
 
 def by_name(name: str) -> Model | None:
-    """Return the model with a name, or None where there is none."""
+    """Return the model with a name, or None where there is none.
+
+    A name with the mark of `general.own` is that of a model extended by a user's functions; a name
+    run_X is that of the model built from the method X. Replay finds models in this way alone.
+    """
     from fedtheory.models.general import own
 
     if isinstance(name, str) and own.MARK in name:

@@ -64,6 +64,7 @@ class Counterexample:
 
 
 def proof_size(proof: Mapping[str, Any]) -> int:
+    """Return the number of terms of a proof, with all its branches and lemmas."""
     return (
         len(proof.get("terms", ()))
         + sum(map(proof_size, proof.get("branches", ())))
@@ -92,6 +93,17 @@ def prove(
     definitions) whose derived symbols are expanded. The domain of a symbol is given by its SymPy
     assumptions. `budget` is in seconds. With `chain`, the search tries long chains of inequalities
     first.
+
+    The returned Proof has been accepted by the checker for exactly this statement. A Counterexample
+    is an exact point inside the assumptions and the domains. With `refute` false only proofs are
+    searched for, and a search that failed before is not repeated. Raises InvalidInput if `target`
+    is no relation.
+
+    >>> import sympy
+    >>> from fedtheory.proofs.algebra import prove
+    >>> x = sympy.Symbol("x", positive=True)
+    >>> bool(prove(x + 1 / x >= 2, budget=1)), bool(prove(x >= 2, budget=1))
+    (True, False)
     """
     definitions = (
         symbols
@@ -158,6 +170,11 @@ def find_proof(
 def build_statement(
     target: Any, assumptions: Sequence[sympy.Rel], definitions: Mapping[sympy.Symbol, sympy.Expr]
 ) -> Statement | None:
+    """Return the Statement that assumptions imply a target, None where the target is no polynomial
+    one.
+
+    Assumptions that are not polynomial are left out, which makes the statement stronger.
+    """
     if not isinstance(target, sympy.core.relational.Relational):
         raise InvalidInput(f"the target must be a relation between symbols; got {target}")
     statement = Statement(definitions)

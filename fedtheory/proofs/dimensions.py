@@ -57,6 +57,7 @@ def expression_unit(expr: sympy.Expr, table: Table) -> tuple[Any, ...] | None:
 
 
 def _require_plain(*pairs: tuple[Any, ...]) -> None:
+    """Raise Inhomogeneous where an expression with a unit stands in place of a plain number."""
     for part, found in pairs:
         if found not in (None, (0, 0)):
             raise Inhomogeneous(
@@ -65,6 +66,7 @@ def _require_plain(*pairs: tuple[Any, ...]) -> None:
 
 
 def _common_unit(pairs: Sequence[tuple[sympy.Expr, Any]], expr: sympy.Basic) -> Any:
+    """Return the unit that all parts have, None if all are 0; raise Inhomogeneous otherwise."""
     known = [(part, found) for part, found in pairs if found is not None]
     for part, found in known[1:]:
         if found != known[0][1]:
@@ -77,6 +79,7 @@ def _common_unit(pairs: Sequence[tuple[sympy.Expr, Any]], expr: sympy.Basic) -> 
 
 
 def show_unit(found: tuple[Fraction, Fraction]) -> str:
+    """Return a unit as text, such as `x^-2 f`; a plain number has the unit 1."""
     point, loss = found
     parts = [
         f"{name}^{power}" if power != 1 else name
@@ -105,6 +108,7 @@ def unit_notes(claim: "Claim") -> list[str]:
 
 
 def _find_inhomogeneous(claim: "Claim") -> list[Inhomogeneous]:
+    """Return the errors of all definitions, lines and assumed relations of a claim."""
     found = []
 
     def attempt(check: Callable[..., Any]) -> None:

@@ -32,6 +32,9 @@ def solve_equation(
     none of the symbols.
 
     A symbol whose slope is never 0 is preferred; the first such symbol is chosen.
+
+    The value is -(gap at symbol = 0) / slope, with gap = left - right. `rules` are relations that
+    may show that the slope is never 0.
     """
     gap, found = equation.lhs - equation.rhs, None
     for symbol in symbols:
@@ -54,6 +57,8 @@ def never_zero(expr: sympy.Expr, rules: Sequence[sympy.Basic] = ()) -> bool:
 
 
 def _split_factors(expr: sympy.Expr) -> sympy.Expr:
+    """Return an expression as a product of factors, unchanged where factoring would take too
+    long."""
     if expr.count_ops() > LARGEST or expr.has(sympy.Piecewise):
         return expr
     return sympy.factor(expr)
@@ -82,6 +87,7 @@ def _is_positive(expr: sympy.Expr) -> bool:
 
 
 def _is_nonnegative(expr: sympy.Expr) -> bool:
+    """Tell whether an expression is nonnegative wherever it has a value."""
     if expr.is_nonnegative or _is_positive(expr):
         return True
     if isinstance(expr, sympy.Max):
@@ -122,6 +128,7 @@ def equation_cases(
 def _equation_ways(
     equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel], depth: int
 ) -> list[list[sympy.Rel]]:
+    """Return the ways in which an equation can be met: one for each factor that can be 0."""
     if depth > DEEPEST or not isinstance(equation, sympy.Eq):
         return [[] if equation is sympy.true else [equation]]
     gap = equation.lhs - equation.rhs

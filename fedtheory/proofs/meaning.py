@@ -59,6 +59,7 @@ def inner_product(one: Number, other: Number) -> sympy.Expr | Inner:
 
 
 def _combine_vectors(expr: Number) -> "list[tuple[np.ndarray, sympy.Expr]]":
+    """Return [(vector, coefficient)] of a linear combination; refuse products of vectors."""
     expr = sympy.expand(expr)
     parts = [(v, expr.coeff(v)) for v in sorted(expr.atoms(Vector), key=str)]
     if (
@@ -70,6 +71,7 @@ def _combine_vectors(expr: Number) -> "list[tuple[np.ndarray, sympy.Expr]]":
 
 
 def square_norm(v: Number) -> sympy.Expr | Inner:
+    """Return <v, v> of a linear combination of Vectors."""
     return inner_product(v, v)
 
 
@@ -201,6 +203,8 @@ def trivial_bounds(claim: "Claim") -> list[tuple[sympy.Symbol, sympy.Expr, str]]
 
     If f is L-smooth, ||grad f||^2 <= 2 L (f - inf f) holds at every point. A minimum over rounds is
     at most the value in the first round.
+
+    A claim that follows from such a bound alone says nothing of its method.
     """
     smooth = next(
         (

@@ -4,6 +4,10 @@ exists (Handelman, Polya).
 A term is a monomial times facts. Some terms have a further factor: the square of a binomial, or the
 squared norm of a sum of two vectors. The linear program uses floats. The equations of its vertex
 are solved again in fractions, and only an exact identity is returned.
+
+The goal g >= 0 is written as s g = sum of c_k m_k f_k + rest, where s is a positive scale, each c_k
+>= 0, m_k a nonnegative monomial, f_k a product of known facts, and the rest has coefficients >= 0
+on nonnegative monomials. The checker multiplies out and compares; nothing of the search is trusted.
 """
 
 import math
@@ -61,6 +65,8 @@ class Room:
     def move_inward(
         self, poly: Mapping[tuple[tuple[str, int], ...], Any]
     ) -> dict[tuple[int, ...], Fraction]:
+        """Return a polynomial {((name, power), ...): value} by exponent vectors over the room's
+        variables."""
         at = {name: n for n, name in enumerate(self.names)}
         out = {}
         for monomial, value in poly.items():
@@ -77,9 +83,11 @@ class Room:
         )
 
     def positive(self, m: Sequence[int]) -> bool:
+        """Tell whether a monomial is > 0: it contains positive variables only."""
         return all(m[n] == 0 for n in (*self.soft, *self.real))
 
     def tree(self, poly: Mapping[tuple[int, ...], Any]) -> str | list[str | list[Any]]:
+        """Return the expression tree of a polynomial by exponent vectors."""
         return polynomial_tree(
             {tuple((self.names[n], k) for n, k in enumerate(m) if k): v for m, v in poly.items()}
         )
@@ -102,10 +110,12 @@ def _product_of(factors: Sequence[str | list[int | str]]) -> str | list[Any]:
 def shift_powers(
     poly: Mapping[tuple[int, ...], Exact], by: Sequence[int]
 ) -> dict[tuple[int, ...], Exact]:
+    """Return a polynomial times a monomial."""
     return {tuple(a + b for a, b in zip(m, by)): value for m, value in poly.items()}
 
 
 def multiply_polynomials(p: Any, q: Any) -> dict[tuple[int, ...], Exact]:
+    """Return the product of two polynomials, without terms that cancel."""
     out = {}
     for m, value in p.items():
         for n, other in q.items():
@@ -126,6 +136,9 @@ def find_certificate(
 
     The goal is `target` >= 0, or > 0 if `strict`. `facts` is {name: (polynomial, strict)}. `signs`
     is {variable: kind}. A name "v.w" is an inner product.
+
+    Efforts are tried from the cheapest on. None means that no certificate was found within the
+    efforts and the work, not that the goal is false.
     """
     work = work or Work()
     names = {name for p in (target, *(p for p, _ in facts.values())) for m in p for name, _ in m}
@@ -190,6 +203,7 @@ def _attempt_sum(
     rounds: int,
     work: Work,
 ) -> tuple[tuple[int, ...], list[Any]] | None:
+    """Return (lowest powers, terms) of a sum found with one effort, None without any."""
     columns = _gather_columns(room, goal, facts, depth, rounds)
     work.left -= START + BUILD * sum(len(poly) for _, poly, _ in columns)
     solution = _solve_linear(
@@ -220,7 +234,11 @@ def _gather_columns(
     rounds: int,
 ) -> list[Any]:
     """Return [((monomial, names of facts, square or norm), polynomial, strict)], products that can
-    cancel a negative coefficient."""
+    cancel a negative coefficient.
+
+    A column starts at a monomial with a coefficient to be cancelled. Each further round adds
+    columns for the positive coefficients that the former columns brought. COLUMNS is the limit.
+    """
     one = (0,) * len(room.names)
     degree = lambda poly: max(
         (sum(m[n] for n in room.gram) for m in poly), default=0
@@ -262,6 +280,7 @@ def _gather_columns(
 
 
 def _list_columns(columns: Mapping[Any, Any], squares: list[Any]) -> list[Any]:
+    """Return the columns of products, followed by the columns of squares."""
     return [
         ((by, names, None), poly, sure) for (by, names), (poly, sure) in columns.items()
     ] + squares

@@ -30,7 +30,12 @@ def find_violation(
     definitions: Mapping[sympy.Symbol, sympy.Expr],
     seed: int = 0,
 ) -> dict[str, Fraction] | None:
-    """Return {name: Fraction} where every assumption holds and the target fails, or None."""
+    """Return {name: Fraction} where every assumption holds and the target fails, or None.
+
+    Vectors are numbers here (d = 1). Equations are solved for a symbol first, in each way in which
+    they can be met, so that the population only moves among points that meet them. A failed search
+    says nothing.
+    """
     expand = lambda e: _expand_definitions(e, definitions)
     parts = [part for a in assumptions for part in (a.args if isinstance(a, sympy.And) else (a,))]
     rules, goal = [expand(a) for a in parts if a is not sympy.true], expand(target)
@@ -60,6 +65,7 @@ def _search_one_way(
 
 
 def _expand_definitions(e: sympy.Rel, definitions: Mapping[sympy.Symbol, sympy.Expr]) -> sympy.Rel:
+    """Return a relation in basic symbols, with inner products of vectors as products of numbers."""
     for _ in definitions:
         if not e.free_symbols & set(definitions):
             break
@@ -108,6 +114,9 @@ def substitute_value(relation: sympy.Rel, symbol: sympy.Symbol, value: sympy.Exp
 
 
 class Hunt:
+    """A search of points in floats for one goal under some rules, with exact decisions at its
+    end."""
+
     steps: tuple[float, float]  # the least and the largest factor of a sweep's steps
 
     def __init__(
@@ -128,6 +137,7 @@ class Hunt:
         self.rng = np.random.default_rng(seed)
 
     def evaluate(self, expr: sympy.Expr, values: Assignment) -> float | np.ndarray:
+        """Return the values of an expression at all points, in floats."""
         with np.errstate(all="ignore"):
             return arithmetic.bind_program((expr,), arrays.VALUES)(values)[0]
 

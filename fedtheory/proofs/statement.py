@@ -1,5 +1,10 @@
 """Relations between symbols as the trees that `certificate_algebra` reads, with names for
-definitions, cases and roots."""
+definitions, cases and roots.
+
+A document knows variables with domains, nodes (definitions, roots, cases) and relations between
+polynomials with rational coefficients. Everything else becomes a free variable, which can only make
+a statement harder to prove.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +26,11 @@ class Outside(InvalidInput):
 
 class Statement:
     """The statement of a document without its proof; `extremes` maps each node that is a maximum or
-    a minimum to its sign and two arguments."""
+    a minimum to its sign and two arguments.
+
+    A name stands for one expression only, also if two symbols of different assumptions share the
+    name: such a statement raises Outside.
+    """
 
     def __init__(self, definitions: Mapping[sympy.Symbol, sympy.Expr] = ()) -> None:
         self.definitions = dict(definitions)  # symbol -> expression
@@ -43,6 +52,7 @@ class Statement:
                 pass
 
     def document(self) -> dict[str, Any]:
+        """Return the statement as the plain data that checkers read, without a proof."""
         return dict(
             format=FORMAT,
             variables=dict(sorted(self.domains.items())),
@@ -54,6 +64,8 @@ class Statement:
         )
 
     def relation(self, relation: sympy.Rel) -> list[str | list[Any]]:
+        """Return [sign, left tree, right tree] of a relation; raise Outside for any other
+        expression."""
         if isinstance(relation, sympy.Ne):  # only for a count that is not its least value, 1
             left, right = relation.args
             if left.is_Symbol and left.is_integer and left.is_positive and right == 1:
@@ -64,11 +76,18 @@ class Statement:
         raise Outside(f"{plain(relation)} is no relation between polynomials")
 
     def tree(self, e: sympy.Expr | Inner) -> str | list[Any]:
+        """Return the tree of an expression, made once for equal expressions."""
         if e not in self._known:
             self._known[e] = self._tree(e)
         return self._known[e]
 
     def _tree(self, e: sympy.Expr | Inner) -> str | list[Any]:
+        """Return the tree of an expression: a text for a number or name, else [operation,
+        parts...].
+
+        Roots and extremes become nodes. Real expressions that are no polynomial become free
+        variables, which the document describes under `parts`.
+        """
         if e.is_Rational:
             return str(e)
         if isinstance(e, Vector):
@@ -106,6 +125,7 @@ class Statement:
         return name
 
     def _symbol(self, e: Number) -> str:
+        """Return the name of a symbol, after recording its domain or its definition."""
         if self._named.setdefault(e.name, e) != e or not NAME.fullmatch(e.name):
             raise Outside(f"{e.name} is no name, or that of something else here")
         if e.name in self.nodes or e.name in self.domains:
@@ -139,6 +159,7 @@ class Statement:
         return e.name
 
     def _fresh_name(self, kind: str, e: sympy.Expr | Sequence[Any]) -> str:
+        """Return a name such as max_of_1 that no other part of the document has."""
         name = next(n for n in (f"{kind}_{k}" for k in range(1, 10_000)) if n not in self._named)
         self._named[name] = kind, e
         return name
@@ -149,6 +170,8 @@ class Statement:
         value: Sequence[Any],
         extreme: tuple[str, str | list[Any], str | list[Any]] | None = None,
     ) -> str:
+        """Add a node with a fresh name, and return the name; `extreme` marks a maximum or
+        minimum."""
         name = self._fresh_name(f"{kind}_of", value)
         self.nodes[name] = value
         if extreme:
@@ -156,6 +179,8 @@ class Statement:
         return name
 
     def _extreme(self, e: sympy.Expr, sign: str) -> Any:
+        """Return the node of a maximum (sign >=) or a minimum (sign <=), as nested cases of two
+        arguments."""
         kind, (*first, last) = "max" if sign == ">=" else "min", map(self.tree, e.args)
         for other in reversed(first):
             last = self._add_node(
@@ -164,6 +189,8 @@ class Statement:
         return last
 
     def _cases(self, e: sympy.Expr) -> Any:
+        """Return the node of a Piecewise; a case for a count's least value 1 is written as an
+        inequality."""
         (value, when), *rest = e.args
         if when == sympy.true:
             return self.tree(value)

@@ -21,6 +21,9 @@ LONG = 600  # signs; a longer line with numbers for symbols is left out, since n
 
 
 class Piece(NamedTuple):
+    """A part of a formula as text, with how tightly it binds, which decides where brackets are
+    needed."""
+
     text: str
     holds: int  # SUM, PRODUCT, OVER or ATOM
     under: Any = None  # for OVER: the denominator, a Piece
@@ -30,13 +33,19 @@ ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)
 
 
 class Writes:
-    """An arithmetic whose operations return formulas as text instead of values."""
+    """An arithmetic whose operations return formulas as text instead of values.
+
+    The operations have the names of a document's operations, so that `check_instance.read_program`
+    can be followed with this arithmetic as with numbers. Operations without a method of their own
+    are relations (SIGNS) or functions written by name.
+    """
 
     brackets = "({})"
     signs = SIGNS
     fraction = "/"
 
     def number(self, value: Counted) -> Piece:
+        """Return a number as a Piece."""
         return self.told(str(value))
 
     def told(self, text: str) -> Piece:
@@ -45,15 +54,19 @@ class Writes:
         return Piece(text, SUM if loose else PRODUCT if "/" in text else ATOM)
 
     def letter(self, name: str) -> Piece:
+        """Return a symbol as a Piece."""
         return Piece(name, ATOM)
 
     def add(self, *terms: Piece) -> Piece:
+        """Return the sum without terms 0; `+ -x` is written as `- x`."""
         left = [term for term in terms if term.text != "0"]
         if len(left) < 2:
             return left[0] if left else ZERO
         return Piece(" + ".join(term.text for term in left).replace("+ -", "- "), SUM)
 
     def mul(self, *factors: Any) -> Piece:
+        """Return the product without factors 1; a factor 0 makes it 0, a first factor -1 becomes a
+        sign."""
         if any(factor.text == "0" for factor in factors):
             return ZERO
         factors = [factor for factor in factors if factor.text != "1"] or [ONE]
@@ -66,10 +79,13 @@ class Writes:
         return self.quotient(over or [ONE], under)
 
     def quotient(self, over: Sequence[Piece], under: Sequence[Piece]) -> Piece:
+        """Return a product of factors, divided by each of the denominators in turn."""
         text = " * ".join(self.within(each, PRODUCT) for each in over)
         return Piece(text + "".join(f" / {self.bracket(each.text)}" for each in under), PRODUCT)
 
     def power(self, base: Piece, how: tuple[Counted, bool]) -> Piece:
+        """Return base^exponent: a negative exponent as a fraction, the exponent 1/2 as a square
+        root."""
         exponent = how[0]
         if exponent < 0:
             under = self.power(base, (-exponent, how[1]))
@@ -81,16 +97,21 @@ class Writes:
         return self.raised(base, str(exponent))
 
     def over(self, piece: Piece) -> Piece:
+        """Return 1 over a piece, which a product later turns into a division."""
         return Piece(f"1/{self.bracket(piece.text)}", OVER, piece)
 
     def root(self, text: str) -> Piece:
+        """Return the square root of a text."""
         return Piece(f"sqrt({text})", ATOM)
 
     def raised(self, base: Piece, exponent: str) -> Piece:
+        """Return a power, with brackets around a base that is no atom and around an exponent with
+        signs."""
         shown = exponent if exponent.isalnum() else f"({exponent})"
         return Piece(f"{self.within(base, ATOM)}^{shown}", ATOM)
 
     def integer_power(self, base: Any, exponent: Any, _: object = None) -> Any:
+        """Return base^exponent for an exponent that is itself a piece, simplified for 0 and 1."""
         if base.text == "1" or exponent.text == "0":
             return ONE
         return base if exponent.text == "1" else self.raised(base, exponent.text)
@@ -114,9 +135,11 @@ class Writes:
         return [(when, value) for when, value in pairs if not none(when)] or pairs[-1:]
 
     def truth(self, value: bool) -> Piece:
+        """Return a truth value as a Piece: true or false."""
         return Piece(str(bool(value)).lower(), ATOM)
 
     def named(self, name: str, inside: Sequence[str]) -> Piece:
+        """Return a function by its name, with its arguments in brackets."""
         return Piece(f"{name}({', '.join(inside)})", ATOM)
 
     def within(self, piece: Piece, level: int) -> str:
@@ -124,6 +147,8 @@ class Writes:
         return piece.text if piece.holds >= level else self.brackets.format(piece.text)
 
     def bracket(self, text: str) -> str:
+        """Return a denominator: in brackets unless it is a word, a number or a function with plain
+        arguments."""
         plain = text.isalnum() or re.fullmatch(r"\w+\([^()]*\)|[\d.]+", text)
         return text if plain else self.brackets.format(text)
 
@@ -144,15 +169,20 @@ class Typesets(Writes):
         self.letters = letters
 
     def told(self, text: str) -> Piece:
+        """Return a number in LaTeX as a Piece; a sign or a power of ten decides how tightly it
+        binds."""
         found = typeset_number(text)
         return Piece(
             found, SUM if found.startswith("-") else PRODUCT if r"\cdot" in found else ATOM
         )
 
     def letter(self, name: str) -> Piece:
+        """Return a symbol in the paper's LaTeX, or in LaTeX made of its name."""
         return Piece(self.letters.get(name) or plain_letter(name), ATOM)
 
     def quotient(self, over: Sequence[Piece], under: Sequence[Piece]) -> Piece:
+        """Return a fraction; factors are set side by side, with a dot in front of a number or a
+        fraction."""
         product, alone = "", len(over) == 1 and under
         for each in over:
             text = each.text if alone else self.within(each, PRODUCT)
@@ -164,17 +194,22 @@ class Typesets(Writes):
         return Piece(rf"\frac{{{product}}}{{{below}}}", PRODUCT)
 
     def over(self, piece: Piece) -> Piece:
+        """Return 1 over a piece as a fraction."""
         return Piece(rf"\frac{{1}}{{{piece.text}}}", OVER, piece)
 
     def root(self, text: str) -> Piece:
+        """Return a square root in LaTeX."""
         return Piece(rf"\sqrt{{{text}}}", ATOM)
 
     def raised(self, base: Piece, exponent: str) -> Piece:
+        """Return a power in LaTeX, with brackets around a fraction, a power and anything that is
+        no atom."""
         alone = base.holds == ATOM and "^" not in base.text and not base.text.startswith(r"\frac")
         text = base.text if alone else self.brackets.format(base.text)
         return Piece(f"{text}^{{{exponent}}}", ATOM)
 
     def piecewise(self, *parts: Piece) -> Any:
+        """Return the case that the numbers select, or the remaining cases in LaTeX."""
         cases = self.cases(parts)
         if cases[0][0].text == "true":
             return cases[0][1]
@@ -183,6 +218,7 @@ class Typesets(Writes):
         return Piece(rf"\begin{{cases}} {rows} \end{{cases}}", ATOM)
 
     def named(self, name: str, inside: Sequence[str]) -> Any:
+        """Return a function in LaTeX; floor, ceiling and absolute value have their own brackets."""
         known = dict(floor=r"\lfloor {} \rfloor", ceiling=r"\lceil {} \rceil", abs=r"|{}|")
         if name in known:
             return Piece(known[name].format(*inside), ATOM)
@@ -217,7 +253,12 @@ def write_formula(
     most: int = LONG,
 ) -> str | None:
     """Return a formula of a document with the given numbers substituted; names without a number
-    stay symbols. Return None where the formula is longer than `most` characters."""
+    stay symbols. Return None where the formula is longer than `most` characters.
+
+    `program` is a side of a document's statement, a list of operations. `arithmetic` is a Writes
+    (text) or a Typesets (LaTeX). The limit keeps a formula with substituted fractions readable, and
+    its cost small.
+    """
     arithmetic, pieces = arithmetic or Writes(), []
     for op, inside, detail in check_instance.read_program(program):
         if op == "symbol":

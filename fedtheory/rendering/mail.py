@@ -68,6 +68,7 @@ def escape_latex(text: str) -> str:
 
 
 def itemise_lines(lines: Iterator[Any] | Sequence[str]) -> list[str]:
+    """Return a list in LaTeX with one item for each line, and nothing without lines."""
     items = [rf"\item {line}" for line in lines]
     return [r"\begin{itemize}", *items, r"\end{itemize}"] if items else []
 
@@ -162,7 +163,11 @@ def display_line(document: Document | None, values: Assignment) -> str:
 
 def display_formula(line: str) -> str:
     """Return a displayed formula, over several lines where the formula is wide, and "" where a line
-    stays too wide."""
+    stays too wide.
+
+    Widths are estimated by the number of signs, without commands and braces of LaTeX. WIDE is the
+    target of a line; a part of more than twice the width cannot be set.
+    """
     width = lambda text: len(re.sub(r"\\[a-zA-Z]+|[{}^_\\ ]", "", text))
     rows = [""]
     for term in break_terms(line):
@@ -176,7 +181,10 @@ def display_formula(line: str) -> str:
 
 
 def break_terms(line: str) -> Iterator[str]:
-    """Yield the parts of a formula between which a line may break."""
+    """Yield the parts of a formula between which a line may break.
+
+    A break is possible in front of +, - and a relation, outside all braces and brackets.
+    """
     depth, start = 0, 0
     for found in re.finditer(r"\\left|\\right|[{}]| (?=[+-] |\\le |\\ge |[<>=] )", line):
         depth += {"{": 1, r"\left": 1, "}": -1, r"\right": -1}.get(found[0], 0)
@@ -227,6 +235,8 @@ def typeset_end(text: str) -> str:
 
 
 def describe_run(document: Document | None) -> list[str]:
+    """Return the rounds of a run as a list in LaTeX, with equal paths of clients joined in one
+    item."""
     rounds = record_steps(document)
     lines = []
     for each in first_rounds(rounds):
@@ -259,6 +269,7 @@ def path_sentence(track: Track) -> str:
 
 
 def family_sentences(document: Any) -> Iterator[str]:
+    """Yield sentences on a family of instances that refutes an order for every constant C."""
     first = document["members"][0]
     yield f"No constant $C$ makes true what {escape_latex(document['cites'])} says,"
     yield display_line(first, {})

@@ -37,6 +37,9 @@ def draw_counterexample(document: Any) -> str:
     >>> from fedtheory.rendering.picture import draw_counterexample
     >>> draw_counterexample(ft.check("mixed.stepD2", budget=1).certificate)[:4]
     '<svg'
+
+    A family is shown by its first member, a statement of existence by its instance. If the losses
+    are flat, absent, or have too few coordinates, the two sides of the line are drawn as bars.
     """
     kind = document.get("format") if isinstance(document, dict) else None
     if kind == EXISTENCE:
@@ -80,7 +83,11 @@ def widest_coordinate(paths: Sequence[list[tuple[float, ...]]]) -> int | None:
 def draw_losses(
     document: Any, told: Sequence[Told], rounds: Sequence[Any], start: Sequence[Counted], axis: int
 ) -> str:
-    """Draw the losses along one coordinate, with the rounds below."""
+    """Draw the losses along one coordinate, with the rounds below.
+
+    At most CURVES losses and ROUNDS rounds are drawn. Losses with the same curve share one line and
+    one label; the start is a dashed line.
+    """
     curves = [each.curves[axis] for each in told]
     places = [
         p[axis]
@@ -150,6 +157,8 @@ def draw_round(
 
 
 def curve_knots(curve: Mapping[str, Any]) -> list[Counted]:
+    """Return the places where a curve's second derivative changes: its knots, and its soft
+    corners."""
     return [knot for delta, knot in curve.get("bends", ()) if delta] + [
         corner for _, _, corner in curve.get("soft", ())
     ]
@@ -168,12 +177,17 @@ def curve_value(curve: Mapping[str, Any], x: float) -> float:
 
 
 def softplus(z: Any) -> Any:
+    """Return log(1 + exp(z)) without overflow for large |z|."""
     return max(z, 0.0) + log1p(exp(-abs(z)))
 
 
 def axis_window(values: Sequence[float], marks: Sequence[float]) -> tuple[float, float]:
     """Return the ends of an interval that contains all values, and the marks that are not far from
-    the values."""
+    the values.
+
+    A mark counts as near within two lengths of the values' interval. A tenth of the length is added
+    at both ends; a single value gets an interval as wide as its distance to the marks.
+    """
     shown = values or marks or [0.0]
     low, high = min(shown), max(shown)
     reach = max(high - low, 1e-9 * max(abs(low), abs(high)), 1e-300)
@@ -186,11 +200,16 @@ def axis_window(values: Sequence[float], marks: Sequence[float]) -> tuple[float,
 
 
 def sample_places(low: float, high: float) -> list[float]:
+    """Return SAMPLES + 1 equally spaced places from `low` to `high`."""
     return [low + (high - low) * n / SAMPLES for n in range(SAMPLES + 1)]
 
 
 def draw_sides(document: Any) -> str:
-    """Draw the two sides of a line as bars."""
+    """Draw the two sides of a line as bars.
+
+    Bars have a common scale and start at zero, in the middle if a side is negative. Sides beyond
+    the range of floats, and sides in words, give no picture.
+    """
     try:
         ends = [float(Fraction(document[side])) for side in ("left", "right")]
     except (ValueError, OverflowError):
@@ -213,12 +232,14 @@ def draw_sides(document: Any) -> str:
 
 
 def svg_line(x: Number, y: int, to_x: Number, to_y: int) -> str:
+    """Return a straight line in the colour of the page's text."""
     return f'<path d="M{x} {y} L{to_x} {to_y}" stroke="currentColor" opacity=".6"/>'
 
 
 def svg_text(
     x: float, y: float, said: str, colour: str = "currentColor", anchor: str = "start"
 ) -> str:
+    """Return a short text at a place, escaped, with `anchor` as in SVG: start, middle or end."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" font-size="11" text-anchor="{anchor}">'
         f"{escape(said)}</text>"

@@ -1,5 +1,9 @@
 """The run of a counterexample, step by step: the document is derived again, and the intermediate
-points are recorded and described."""
+points are recorded and described.
+
+Only points in exact numbers or enclosures are described. Rendering has a limit EFFORT of its own on
+exact arithmetic, so that showing a verdict never takes longer than a moment.
+"""
 
 import json
 import re
@@ -29,12 +33,18 @@ FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, Val
 
 def record_steps(document: Document | None) -> tuple[Passed, ...]:
     """Return the rounds on one path through a counterexample, in order, or () where the model
-    records none."""
+    records none.
+
+    Where noise or cohorts are random, one path is shown: the rounds that follow each other from the
+    instance's start. Errors on the way end the recording, and the rounds before stay.
+    """
     return _record_steps(json.dumps(document, sort_keys=True))
 
 
 @lru_cache(maxsize=64)  # cached: words, picture and LaTeX of one document use the same steps
 def _record_steps(text: str) -> tuple[Passed, ...]:
+    """Return the rounds of a document given as JSON text, because a cache needs a hashable
+    argument."""
     document = json.loads(text)
     try:
         with work.limit_work(EFFORT), record_paths() as seen:
@@ -93,7 +103,11 @@ def reason_untold(document: Document) -> str:
 
 def told_of(each: Passed) -> Iterator[str]:
     """Yield the lines on one round: the path of each client and of the server, and the resulting
-    model."""
+    model.
+
+    Clients with the same path share a line; the server has its own. The chance of the path is named
+    where the round can go in several ways.
+    """
     chance = (
         f" (one of {each.ways} ways that it can go, of probability {each.chance})"
         if each.ways
@@ -130,6 +144,7 @@ def describe_walk(track: Track) -> str:
 
 
 def describe_path(track: Track) -> str:
+    """Return a path as points with arrows, and the gradients that were taken at the points."""
     if len(track.taken) == 1:
         start, end = map(point_text, track.points)
         return f"{start} -> {end}, with the gradient {point_text(track.taken[0])}"

@@ -1,5 +1,9 @@
 """A counterexample in words: the claim, the losses as formulas, the numbers, the run step by step,
-and the line with the numbers substituted."""
+and the line with the numbers substituted.
+
+The document's own numbers are used, as exact fractions. Long numbers are rounded in the text, and
+the text says so. A line is shown twice: with its symbols, and with the numbers substituted.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -21,14 +25,18 @@ SHOWN = 4  # members of a family that are printed
 
 
 def describe_counterexample(document: Document | None) -> list[str]:
-    """Return the lines that describe the document of a counterexample, and no lines for any other
+    r"""Return the lines that describe the document of a counterexample, and no lines for any other
     document.
 
     >>> import fedtheory as ft
     >>> from fedtheory.rendering.words import describe_counterexample
-    >>> print("\\n".join(describe_counterexample(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
+    >>> print("\n".join(describe_counterexample(ft.check("mixed.stepD2", budget=1).certificate)[-2:]))
     There it reads: 4 == -4 + 1 + 1 + 1 + 1
     that is 4 == 0, which is false.
+
+    A document of a counterexample, a family against an order, an instance for a statement of
+    existence, or a structural difference has lines. The sentences for LaTeX are made of the same
+    parts.
     """
     kind = document.get("format") if isinstance(document, dict) else None
     tells = {
@@ -84,7 +92,10 @@ def number_texts(document: dict[str, Any] | None) -> dict[str, str]:
 
 def made_of(document: Document, setting: Model) -> Iterator[str]:
     """Yield the losses of an instance, its other entries, and its numbers, with a line for each
-    kind. Empty entries and entries without effect are left out."""
+    kind. Empty entries and entries without effect are left out.
+
+    Losses with equal formulas share a line. The entries are called as the model's file calls them.
+    """
     parts = check_instance.read_numbers(document["instance"])
     names = entry_names(setting)
     losses = losses_of(parts, names.get("losses", ()))
@@ -139,7 +150,11 @@ def is_trivial(name: str, value: Any, parts: Mapping[str, Any]) -> bool:
 def describe_lottery(
     value: int | Counted | Sequence[Counted | list[Counted | list[int | Counted]]],
 ) -> str:
-    """Return a list of [probability, value] pairs in words, and "" for any other value."""
+    """Return a list of [probability, value] pairs in words, and "" for any other value.
+
+    A list counts as a random variable if its probabilities add up to 1. Two opposite values of
+    equal probability are written with +-.
+    """
     pair = lambda each: isinstance(each, list) and len(each) == 2 and isinstance(each[1], list)
     if not isinstance(value, list) or not value or not all(map(pair, value)):
         return ""
@@ -183,7 +198,10 @@ def names_used(document: dict[str, Any] | None) -> list[str]:
 
 
 def family_lines(document: Document) -> list[str]:
-    """Return the lines on a family of instances that refutes an order for every constant C."""
+    """Return the lines on a family of instances that refutes an order for every constant C.
+
+    The first SHOWN members are printed, each with the constant C that it refutes.
+    """
     first = document["members"][0]
     setting = by_name(first["setting"])
     return [
@@ -237,7 +255,11 @@ def structure_lines(document: Document) -> list[str]:
 
 def methods_apart(same: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines on two methods, or one method with two sets of numbers, that end in different
-    points on an instance."""
+    points on an instance.
+
+    The problem is quadratic: row n of A holds the curvatures of client n by coordinate, and row n
+    of b the minimisers.
+    """
     fixed = lambda numbers: ", ".join(
         f"{name} = {short_text(value)}" for name, value in numbers.items()
     )

@@ -1,4 +1,9 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all.
+
+A temporary file in the target's folder is filled, forced to the disk and then renamed or linked,
+since a rename within a folder is atomic. The names of such files match PART, so that leftovers of a
+killed process can be recognised and removed.
+"""
 
 import os
 import re
@@ -19,7 +24,11 @@ PART = re.compile(rf"{re.escape(PREFIX)}\w+{re.escape(SUFFIX)}")
 def write_file(path: Path, content: bytes, mode: int = 0o644, once: bool = False) -> None:
     """Write bytes to a file so that neither a reader, a crash nor a full disk ever leaves half of
     the content. With `once` an existing file stays: of several processes that write at the same
-    time, the first one wins."""
+    time, the first one wins.
+
+    `mode` gives the permissions. Missing folders are created. The temporary file is removed if
+    anything fails, also on an interrupt.
+    """
     path = Path(path)
     temporary = stage_file(path, content, mode)
     try:
@@ -59,7 +68,10 @@ def stage_file(path: Path, content: bytes, mode: int = 0o644) -> Path:
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
     """Hold the exclusive lock of a file while the context is active. The lock of a process that
-    dies is released."""
+    dies is released.
+
+    The file is created if absent and stays. On a system without fcntl the lock excludes nobody.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:

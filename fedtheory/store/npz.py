@@ -1,4 +1,8 @@
-"""Archives of arrays (.npz), read without pickles and in bounded memory."""
+"""Archives of arrays (.npz), read without pickles and in bounded memory.
+
+Archives may come from anybody. A header could claim any size and an object array could run code, so
+sizes are compared with the archive's own listing, and only the kinds of numbers in KINDS are read.
+"""
 
 import math
 import tokenize
@@ -32,7 +36,12 @@ def read_npz(
     file: str | Path, name: str | None = None, most: int = LARGEST, only: Any = None
 ) -> Any:
     """Read the arrays of an .npz file, or of a stream called `name`; only the arrays named in
-    `only`, if given. The claimed size is checked before any array is read."""
+    `only`, if given. The claimed size is checked before any array is read.
+
+    `most` is the limit in bytes of all arrays together. Return {name: array}. Raises InvalidInput
+    for a larger archive, an array named twice, an array of objects, a length that its header does
+    not give, and any file that is no archive.
+    """
     arrays, name = {}, name or str(file)
     most = arguments.check_integer("most", most, 1, 2**62)
     try:
@@ -57,7 +66,11 @@ def read_npz(
 
 
 def _read_array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str) -> np.ndarray:
-    """Return an array read directly into its own memory, without a second copy."""
+    """Return an array read directly into its own memory, without a second copy.
+
+    The header is parsed by NumPy, whose own reader would fall back to pickles. The array stays in
+    the order of its header, by rows or by columns.
+    """
     version = np.lib.format.read_magic(stream)
     header = (
         np.lib.format.read_array_header_1_0

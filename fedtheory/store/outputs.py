@@ -28,12 +28,17 @@ LARGEST = 2**26  # the largest log that is read, in bytes
 
 
 class Folder:
-    """An output folder of commands, with the log of the files that commands wrote."""
+    """An output folder of commands, with the log of the files that commands wrote.
+
+    `option` names the argument in messages, such as --out; `log` is the log's path inside the
+    folder. Every method reads the log anew, so that several commands may share a folder.
+    """
 
     def __init__(self, path: Path, option: str = "--out", log: str = LOG) -> None:
         self.path, self.option, self.log = Path(path), option, log
 
     def refuse(self, rule: str, name: str = "") -> None:
+        """Raise InvalidInput about the folder, or about an entry `name` of the folder."""
         place = self.path / name if name else self.path
         raise InvalidInput(f"{self.option} {rule}; got {printable(str(place))}")
 
@@ -57,7 +62,10 @@ class Folder:
 
     def foreign(self, name: str, entries: set[tuple[str, str]] | None = None) -> bool:
         """Tell whether a path in the folder holds something that no command wrote, or that was
-        changed after it was written."""
+        changed after it was written.
+
+        A link is always foreign, because writing to it would change a file elsewhere.
+        """
         place = self.path / name
         if not os.path.lexists(place):
             return False
@@ -88,7 +96,12 @@ class Folder:
 
     def write(self, files: Mapping[str, bytes], stale: Iterable[str] = ()) -> None:
         """Write files to the folder, all of them or none, and then remove those of `stale` that
-        commands wrote."""
+        commands wrote.
+
+        The order matters: contents are staged beside their places, the log is extended, then files
+        are renamed. A crash after any step leaves complete files and a log that covers them. Files
+        that already have the wanted content are not touched.
+        """
         made = self._absent_folders()
         entries = self.entries()
         wanted = {n: content for n, content in files.items() if not self._holds_content(n, content)}
@@ -148,6 +161,7 @@ class Folder:
                 part.unlink(missing_ok=True)
 
     def _refuse_foreign(self, names: Iterable[str]) -> None:
+        """Refuse names that hold something no command wrote, and a path that is no folder."""
         if os.path.lexists(self.path) and not self.path.is_dir():
             self.refuse("must be a folder")
         entries = self.entries()
@@ -163,6 +177,7 @@ class Folder:
         return [p for p in (self.path, *self.path.parents) if not os.path.lexists(p)]
 
     def _holds_content(self, name: str, content: bytes) -> bool:
+        """Tell whether a plain file of this name has exactly this content already."""
         place = self.path / name
         return place.is_file() and not place.is_symlink() and place.read_bytes() == content
 

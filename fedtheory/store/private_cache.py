@@ -29,7 +29,10 @@ MARK = "owner"  # the file that names the owner of a folder
 
 
 def user_key() -> bytes:
-    """Return the user's key; if no key can be stored, a key that lasts as long as this process."""
+    """Return the user's key; if no key can be stored, a key that lasts as long as this process.
+
+    With a key of this process alone, nothing that is sealed can be read by a later process.
+    """
     try:
         return lasting_key()
     except (OSError, RuntimeError):
@@ -38,6 +41,7 @@ def user_key() -> bytes:
 
 @cache
 def _passing_key() -> bytes:
+    """Return a random key, drawn once in this process."""
     return secrets.token_bytes(SEAL)
 
 
@@ -85,12 +89,19 @@ def _make_secret(place: Path) -> None:
 
 
 def seal(name: str, content: bytes, secret: bytes | None = None) -> bytes:
-    """Return the content with a seal in front, which is valid for this name only."""
+    """Return the content with a seal in front, which is valid for this name only.
+
+    The seal is the HMAC-SHA256 of the name, a zero byte and the content. Binding the name means
+    that no file can be renamed to stand for another.
+    """
     return hmac.digest(secret or user_key(), name.encode() + b"\0" + content, "sha256") + content
 
 
 def unseal(name: str, content: bytes, secret: bytes | None = None) -> bytes | None:
-    """Return the content behind a valid seal; None if the seal is invalid."""
+    """Return the content behind a valid seal; None if the seal is invalid.
+
+    Seals are compared in constant time. Content that is shorter than a seal has none.
+    """
     return (
         content[SEAL:] if hmac.compare_digest(content, seal(name, content[SEAL:], secret)) else None
     )
@@ -134,7 +145,10 @@ def private_folder() -> Path:
 
 def claim_folder(place: Path, secret: bytes | None = None) -> bool:
     """Tell whether a folder has this user's mark. An empty folder is marked first, before anything
-    else is written there."""
+    else is written there.
+
+    A folder with files and without the mark is never marked: somebody else could have filled it.
+    """
     if not any(name for name in os.listdir(place) if not PART.fullmatch(name)):
         write_file(place / MARK, seal(MARK, b"", secret), 0o600)
     return bears_mark(place, secret)

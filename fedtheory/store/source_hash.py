@@ -6,6 +6,10 @@ finds modules that it does not import: it reaches the modules and folders that i
 its own folder. A file counts by its syntax (a comment, a docstring and a line break compute
 nothing), and by every byte of the data files beside it that its text names, in full or by an ending
 such as ".v".
+
+Python source that is compiled or decides a verdict changes the hash; a renamed local variable does,
+too, since syntax is compared and not meaning. Whatever is unknown counts as a dependency: a result
+may be computed again without need, and is never used wrongly.
 """
 
 import ast
@@ -65,6 +69,7 @@ def syntax_data(tree: Any) -> Any:
 
 
 def _is_docstring(node: object) -> bool:
+    """Tell whether a statement is a text alone, which computes nothing."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -82,7 +87,11 @@ def find_imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def parse_facts(content: bytes) -> Facts:
-    """Return the Facts of a file's bytes."""
+    """Return the Facts of a file's bytes.
+
+    Relative imports are not read, because the library has none. Dotted names count as places only
+    in a file that imports importlib or pkgutil.
+    """
     tree = ast.parse(content)
     imports = tuple(dict.fromkeys(find_imports(tree)))
     walks = any(module in WALKERS for module, _ in imports)
@@ -115,6 +124,7 @@ class _Kept:
             pass
 
     def facts(self, content: bytes) -> Facts:
+        """Return the Facts of a file's bytes, parsed only if these bytes are new."""
         name = hashlib.sha256(content).hexdigest()
         if name not in self.found:
             self.found[name], self.new = parse_facts(content), True
@@ -139,11 +149,13 @@ _kept = cache(_Kept)
 
 
 def read_bytes(path: str | Path) -> bytes:
+    """Return the bytes of a file."""
     return Path(path).read_bytes()
 
 
 @cache
 def file_facts(path: Path) -> Facts:
+    """Return the Facts of a file, read once in this process."""
     return _kept().facts(read_bytes(path))
 
 
@@ -160,6 +172,7 @@ def data_hashes(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _names_file(texts: Iterable[str], name: str) -> bool:
+    """Tell whether one of some texts is a file's name, or its ending that begins with a dot."""
     return any(name == text or text.startswith(".") and name.endswith(text) for text in texts)
 
 
@@ -212,6 +225,8 @@ def reachable_files(start: Iterable[str], walked: bool = True) -> set[Path]:
 
 
 def _next_files(path: Path, walked: bool) -> Iterator[Path | None]:
+    """Yield the files that a file reaches directly: its imports and, where it walks folders, their
+    files."""
     known = file_facts(path)
     yield from map(source_file, imported_modules(known.imports))
     if walked and known.walks:
@@ -229,6 +244,8 @@ def digest_of_reach(start: Iterable[str], walked: bool = True) -> str:
 
 @cache
 def _digest_files(start: Set[str], walked: bool) -> str:
+    """Return the hash of all reached files: their labels, the hashes of their syntax, and their
+    data."""
     found = sorted((file_label(path), path) for path in reachable_files(start, walked))
     content = [(name, file_facts(path).syntax, data_hashes(path)) for name, path in found]
     total = hashlib.sha256(repr(content).encode())
@@ -241,7 +258,11 @@ def _digest_files(start: Set[str], walked: bool) -> str:
 
 def used_statements(source: bytes, start: str) -> tuple[str, set[str]]:
     """Return a hash of the statements of a source that a name depends on, and the names of the
-    modules that these statements import."""
+    modules that these statements import.
+
+    Statements are followed by the names that they mention, at the top level of the module. So a
+    change of an unrelated function in a user's file changes no stored result.
+    """
     tree = ast.parse(source)
     needs: dict[str, list[int]] = {}
     wanted, kept, seen = [start], set(), set()

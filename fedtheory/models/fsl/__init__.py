@@ -1,4 +1,10 @@
-"""Models of instances in the letters of FSL."""
+"""Models of instances in the letters of FSL.
+
+A round (`round`) and a run (`run`) enumerate cohorts and noise on small instances; `large` and
+`large_run` follow two moments for thousands of clients and steps. `server` has exact steps on f_0
+alone, `pretrain` the start and the modified loss's minimiser, `sharing` samples instead of losses.
+The modified loss is (gamma f_0 + F) / (1 + gamma), with f_0 the server's loss and F the clients'.
+"""
 
 from typing import Any
 

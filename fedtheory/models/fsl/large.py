@@ -3,7 +3,9 @@ forms of two moments.
 
 Enumeration is limited to a few clients and steps; here N, S, K and K_0 may be thousands. Two kinds
 of clients have the same curvature and differ in tilt, so that G is exact. Noise may have any law
-with the given variance, because only moments enter.
+with the given variance, because only moments enter. Measured are the values and squared gradients
+of the modified loss before and after the round, the inner product of grad F and grad f_0, and the
+server's deviation xi. Other losses and other dimensions never occur here.
 """
 
 from collections.abc import Sequence, Set
@@ -27,6 +29,11 @@ COUNTS = (1, 1, 1, 2, 3, 10, 30, 100)  # few large counts, because exact powers 
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
+    """Draw N up to 1000, S from 1 to N, and K and K_0 among COUNTS.
+
+    Noise may be shared by all steps, and the server may have a curvature of its own, only where the
+    claim does not assume the opposite.
+    """
     N = random.choice([1, 2, 2, 3, 10, 100, 1000])
     S = random.choice([1, N, max(1, N - 1), random.randint(1, N)])
     return dict(
@@ -45,10 +52,12 @@ def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
 
 
 def build_slope(shape: Shape, point: Any, built: Any) -> Any:
+    """Return the common curvature of the clients' losses."""
     return scale_curvature(shape, point)(point["bend"])
 
 
 def build_server_slope(shape: Shape, point: Any, built: Any) -> Any:
+    """Return the curvature of the server's loss: its own, or the clients' curvature."""
     return scale_curvature(shape, point)(point["bend_0"]) if shape["own"] else built["slope"]
 
 
@@ -65,6 +74,7 @@ def build_tilts(shape: Shape, point: Any, built: Any) -> Any:
 
 
 def list_tilts(shape: Shape) -> Any:
+    """Return the coordinates of the tilts: of the server, and of each kind of clients."""
     kinds = 2 if shape["kind_1"] < shape["N"] else 1
     return dict.fromkeys([f"tilt_{i}" for i in range(kinds + 1)], "real")
 

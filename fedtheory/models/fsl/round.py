@@ -38,6 +38,13 @@ BREAKABLE = ("lipschitz", "equal_weights", "uniform_cohort", "independent_noise"
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
+    """Draw a shape with at most MOST outcomes.
+
+    Small N, K and K_0 are likely, but 10 steps occur, so that drift shows. With a probability of
+    0.4, one relaxed condition of BREAKABLE is broken, and the shape is changed so that breaking
+    makes a difference. Some shapes start where all gradients vanish: first-order terms of a bound
+    are 0 there, and a single source of error remains.
+    """
     while True:
         N, noisy = random.choice([1, 1, 2, 2, 2, 3, 4]), random.random() < 0.5
         shape = dict(
@@ -92,6 +99,8 @@ def ways(shape: Shape) -> int:
 
 
 def build_losses(shape: Shape, point: Any, size: int) -> Any:
+    """Build the losses [f_0, f_1, ..., f_N]; for a still start, the gradients of f_0 and F at x
+    are 0."""
     server, *clients = build_family(shape, point, size)
     if shape.get("start") == "still":  # every first-order term of a bound is 0 at such a start
         x = read_vector(point, "x", shape["d"])
@@ -101,11 +110,14 @@ def build_losses(shape: Shape, point: Any, size: int) -> Any:
 
 
 def build_weights(shape: Shape, point: Any, built: Any) -> Any:
+    """Return the clients' weights in F: positive shares, divided by their sum."""
     shares = [Fraction(1), *(point[f"share_{i}"] for i in range(1, shape["N"]))]
     return [share / sum(shares) for share in shares]
 
 
 def build_noise(shape: Shape, point: Any, built: Any) -> Any:
+    """Return two-point noise of the clients' gradients, with a mean where the shape breaks zero
+    mean."""
     noise = two_point(point.get("sigma"), shape["noise"], shape["d"])
     return shift_noise(noise, point["bias"], shape["d"]) if "bias" in point else noise
 

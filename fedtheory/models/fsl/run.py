@@ -1,5 +1,11 @@
 """T rounds of FSL on losses known exactly: by moments where all losses are quadratics, by
-enumeration of all paths otherwise."""
+enumeration of all paths otherwise.
+
+Measured are expected squared gradients of the modified loss and of F over the rounds (least and
+mean), the modified loss at the start and at the end, and gaps to its infimum: the left sides and
+initial terms of the paper's theorems. A run may break one of two laws, equal weights or uniform
+cohorts, where a claim does not assume the law.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction

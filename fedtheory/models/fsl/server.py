@@ -1,4 +1,9 @@
-"""Exact steps on the server's loss (FSL, section III-A), on losses known exactly."""
+"""Exact steps on the server's loss (FSL, section III-A), on losses known exactly.
+
+K_0 steps of size eta_0 are taken with exact gradients of f_0 from a known point, by the kernels of
+FSL. Measured are F before and after the steps, and squared norms, inner products and differences of grad F and grad f_0 on the way.
+There is neither noise nor a cohort, so each instance has a single outcome.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -21,6 +26,7 @@ FIELDS = Fields(
 
 
 def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
+    """Draw 1 to 3 clients, K_0 from 1 to 10 and a family of losses, convex in half of the cases."""
     return dict(
         N=random.choice([1, 1, 2, 3]),
         K_0=random.choice([1, 2, 3, 5, 10]),
@@ -29,6 +35,7 @@ def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
 
 
 def derive_constants(instance: Any) -> dict[str, Any]:
+    """Return K_0, N, and L: the least L with which all losses lie below their upper quadratics."""
     return dict(
         K_0=Fraction(instance["K_0"]),
         N=Fraction(len(instance["losses"]) - 1),
@@ -37,6 +44,7 @@ def derive_constants(instance: Any) -> dict[str, Any]:
 
 
 def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the server's quantities at x, with K_0 steps of size eta_0 on f_0."""
     f = instance["losses"]
     case = Instance(
         lambda i, y: losses.loss_value(f[i], y),
@@ -53,6 +61,8 @@ ENSURES = frozenset({"smooth", "exact_gradients", "server"})
 
 @FIELDS.guard
 def conditions_held(instance: Any) -> frozenset[str]:
+    """Return every condition of the model: gradients are exact and losses smooth by
+    construction."""
     return ENSURES
 
 

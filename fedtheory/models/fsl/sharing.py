@@ -1,5 +1,11 @@
 """Samples as points z with losses ||x - z||^2 / 2: data sharing's objective (4), and a server with
-drawn samples (10)."""
+drawn samples (10).
+
+`fsl_sharing` has clients with samples of their own and a server whose samples all clients receive;
+measured are F, f_0 and the mean loss after sharing. The second model draws the server's n_0 samples
+from the clients' n samples without replacement. Both are exact, since losses of points are
+quadratics.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -48,6 +54,7 @@ def samples_field(form: "Form", list_counts: Any, several: bool = True) -> Any:
 
 
 def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
+    """Draw 1 to 3 clients, the server's n_0 and each client's number of samples (1 to 3), and d."""
     N = random.choice([1, 2, 3])
     sizes = {f"n_of_{i}": random.randint(1, 3) for i in range(1, N + 1)}
     return dict(
@@ -56,10 +63,12 @@ def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
 
 
 def count_samples(shape: Shape) -> Any:
+    """Return the numbers of samples: n_0 of the server first, then those of the clients."""
     return [shape["n_0"], *(shape[f"n_of_{i}"] for i in range(1, shape["N"] + 1))]
 
 
 def derive_constants(instance: Instance) -> dict[str, Fraction]:
+    """Return N, n (samples of all clients together) and n_0 (samples of the server)."""
     server, *clients = instance["samples"]
     return dict(
         N=Fraction(len(clients)), n=Fraction(sum(map(len, clients))), n_0=Fraction(len(server))
@@ -69,6 +78,11 @@ def derive_constants(instance: Instance) -> dict[str, Fraction]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return F, f_0 and the shared objective at x.
+
+    F weighs clients by their numbers of samples; after sharing, client i has n_i + n_0 samples, and
+    the total is n + N n_0.
+    """
     server, *clients = instance["samples"]
     x, n = vector(instance["x"]), sum(map(len, clients))
     mean = lambda samples: sum(square_norm(x - vector(z)) / 2 for z in samples) / len(samples)

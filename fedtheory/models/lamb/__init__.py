@@ -1,4 +1,9 @@
-"""Models of instances in the letters of FED-LAMB."""
+"""Models of instances in the letters of FED-LAMB.
+
+One iteration from a known start (`round`) and a few rounds (`run`) are followed on losses of
+bounded gradient, because the paper's H2 bounds the norm of a stochastic gradient over all of R^d.
+`broken` says which hypotheses an instance may break.
+"""
 
 CALLED = dict(
     noise="noise of a gradient",

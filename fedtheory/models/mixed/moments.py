@@ -34,6 +34,12 @@ STEPS = dict(
 
 
 class Case(NamedTuple):
+    """A run of T rounds of a method with K steps each and cohorts of S clients.
+
+    `grad_f` and `grad_c` are the gradients of the clients' and the center's loss; the step sizes
+    have the papers' letters. A method that has no eta_c or eta_m ignores these fields.
+    """
+
     method: str
     grad_f: Callable[..., Any]
     grad_c: Callable[..., Any]

@@ -33,6 +33,8 @@ MEASURED = (
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, Any]:
+    """Draw a pair of losses; where dissimilarity is assumed, their gradients often differ by a
+    constant."""
     finite = "dissimilar" not in relaxed
     return draw_pair(random, relaxed, alike=finite and random.random() < 0.5)
 
@@ -48,6 +50,8 @@ FIELDS = PAIR.replace(
 
 
 def derive_constants(instance: Any) -> dict[str, Any]:
+    """Return the constants of the two losses, G and B of their dissimilarity, and equal w_f,
+    w_c."""
     return dict(
         pair_constants(instance),
         **bounded_dissimilarity(instance),
@@ -57,6 +61,7 @@ def derive_constants(instance: Any) -> dict[str, Any]:
 
 
 def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return values, gradients and distances of f, f_f and f_c at x and at a minimiser of f."""
     pair, x = instance["losses"], vector(instance["x"])
     f, grad = mix_pair(pair)
     (value_f, grad_f), (value_c, grad_c) = [

@@ -1,5 +1,10 @@
 """One round of 1-way gradient transfer on losses known exactly, by enumeration of noise (mixed FL,
-appendix D.2)."""
+appendix D.2).
+
+S of N homogeneous clients take K steps of SGD on f_f with the central gradient of f_c added. Two
+losses, a start, and two-point noise at clients and center are drawn. Measured are f, its gradient
+and distances to the minimiser before and after the round, and the terms of the appendix's bounds.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -20,6 +25,11 @@ MOST = 600  # most outcomes that are enumerated
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
+    """Draw a shape with at most MOST outcomes of the noise.
+
+    A client's noise has 2^(K S) outcomes, the center's 2. Where one draw serves all steps, the
+    number is small for any K.
+    """
     while True:
         S = random.choice([1, 1, 1, 2, 2, 3])
         noise, noise_c = (random.choice(["none", "none", "even", "skewed"]) for _ in range(2))
@@ -55,6 +65,8 @@ FIELDS = pair.PAIR.replace(
 
 
 def derive_constants(instance: Any) -> dict[str, Any]:
+    """Return N, S, K, the constants of the two losses, and sigma, sigma_c: the roots of the
+    variances."""
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
         **pair.pair_constants(instance),

@@ -61,6 +61,7 @@ FAR = 40  # how far a step's noise goes at the longest step and a reach of 1, in
 
 
 def draw_shapes(method: str, random: Random, relaxed: Set[str]) -> dict[str, int | str]:
+    """Draw K (2 or 3) and `twin`, whether the pair of losses goes without a tilt; `method` is given."""
     return dict(K=random.choice([2, 2, 3]), twin=random.choice([0, 1]), method=method)
 
 

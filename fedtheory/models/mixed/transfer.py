@@ -24,6 +24,8 @@ CALLED = dict(x="the start", transferred="the gradient that is transferred")
 
 
 def draw_shapes(random: Random, relaxed: Set[Any]) -> dict[str, Any]:
+    """Draw S clients, each with its own number of steps K_i from 1 to 3, and losses convex or
+    not."""
     S = random.choice([1, 2, 3])
     family = draw_family(random, False, False, soft=False)
     return dict(family, S=S, **{f"K_{i}": random.choice([1, 2, 3]) for i in range(S)})
@@ -35,6 +37,7 @@ def list_draws(shape: Shape) -> Any:
 
 
 def list_points(shape: Shape) -> Any:
+    """Return the coordinates of the start, the transferred gradient and each draw of noise."""
     found = {}
     for j in range(shape["d"]):
         found.update({f"x_{j}": "real", f"transferred_{j}": "real"})
@@ -43,6 +46,7 @@ def list_points(shape: Shape) -> Any:
 
 
 def build_noise(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the noise vector of each step of each client."""
     return [
         [read_vector(point, f"noise_{i}_{k}", shape["d"]) for k in range(shape[f"K_{i}"])]
         for i in range(shape["S"])
@@ -58,6 +62,7 @@ FIELDS = Fields(
 
 
 def derive_constants(instance: Instance) -> dict[str, Fraction]:
+    """Return S, the size of the cohort."""
     return dict(S=Fraction(len(instance["losses"])))
 
 

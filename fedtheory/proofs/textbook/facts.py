@@ -56,6 +56,7 @@ def _facts_module(table: Table) -> Any:
 
 
 def _holds_in_table(fact: Fact, table: Table) -> bool:
+    """Tell whether a table defines all letters of a fact as this library's table does."""
     return letters.table_agrees(table, fact.relation.free_symbols)
 
 

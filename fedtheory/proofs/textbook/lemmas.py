@@ -25,7 +25,11 @@ class Part(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A textbook fact: its statement, the axioms that it rests on, and its parts."""
+    """A textbook fact: its statement, the axioms that it rests on, and its parts.
+
+    The `axioms` join the parts: they are named, and not proved. A reader who accepts the axioms and
+    the checker's answers on the parts accepts the fact.
+    """
 
     id: str
     says: str
@@ -34,6 +38,7 @@ class Leaf(NamedTuple):
 
 
 def number_symbol(name: str, **domain: bool) -> Symbol:
+    """Return a real symbol, or a symbol of a given domain."""
     return Symbol(name, **(domain or dict(real=True)))
 
 

@@ -45,7 +45,11 @@ def load_proof(
     budget: float,
 ) -> dict[str, Any] | None:
     """Return a document that proves that relations imply a target, or None where no proof was
-    found."""
+    found.
+
+    `budget` is in seconds of one core, and only spent where the store knows nothing of the
+    statement.
+    """
     statement = algebra.build_statement(target, relations, definitions)
     if statement is None:
         return None

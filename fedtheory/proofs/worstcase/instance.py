@@ -90,6 +90,11 @@ def instance_of(certificate: Mapping[str, Any], thin: bool = True) -> Instance |
 
 
 def cast_to_line(reading: Reading, gram: np.ndarray, values: Sequence[Any]) -> Instance:
+    """Return the Instance of a Gram matrix and function values, in as many dimensions as its rank.
+
+    Vectors are rows of the matrix's square root without directions below SAME times the largest
+    eigenvalue. On a line, each function is named as a quadratic or Huber loss where one fits.
+    """
     size, axes = np.linalg.eigh(gram)
     large = size > SAME * size.max()
     where = dict(zip(reading.vectors(), axes[:, large] * np.sqrt(size[large])))

@@ -56,7 +56,10 @@ class Textbook:
 
 def momentum(eta: Fraction | str, beta: Fraction) -> Textbook:
     """Return the heavy-ball method, whose gradient is taken at x_t. Nesterov's method instead takes
-    its gradient at the extrapolated point."""
+    its gradient at the extrapolated point.
+
+    The step is x_{t+1} = x_t + beta (x_t - x_{t-1}) - eta grad f(x_t), with x_{-1} = x_0.
+    """
 
     def recursion(
         x: np.ndarray | Linear, gradient: Callable[..., Any]
@@ -70,7 +73,11 @@ def momentum(eta: Fraction | str, beta: Fraction) -> Textbook:
 
 
 def nesterov(eta: Fraction) -> Textbook:
-    """Return Nesterov's method (1983) with weights (t - 1) / (t + 2) for a convex loss."""
+    """Return Nesterov's method (1983) with weights (t - 1) / (t + 2) for a convex loss.
+
+    With y_1 = x_0, the points are x_t = y_t - eta grad f(y_t), and y_{t+1} = x_t + (t - 1)/(t + 2)
+    (x_t - x_{t-1}).
+    """
 
     def recursion(x: Linear, gradient: Callable[..., Any]) -> Iterator[Linear]:
         y, t = x, 1
@@ -179,14 +186,19 @@ def method_of_document(entry: Mapping[str, Any]) -> ByKernels | Textbook:
 
 
 def method_number(value: Exact) -> Exact:
+    """Return an integer unchanged, and any other number as a fraction."""
     return value if isinstance(value, int) else exact_number("a method's number", value)
 
 
 def gradient_descent(eta: Number | str) -> ByKernels:
+    """Return gradient descent, x_{t+1} = x_t - eta grad f(x_t), by the kernels of FedSGD with one
+    client."""
     return kernel_method("fedsgd", 1, eta=eta)
 
 
 def fedavg(N: int, K: int, eta_l: Number, eta_g: float = 1) -> ByKernels:
+    """Return FedAvg with N clients and K local steps eta_l each; the mean move is multiplied by
+    eta_g."""
     return kernel_method("fedavg", N, K=K, eta_l=eta_l, eta_g=exact_number("eta_g", eta_g))
 
 

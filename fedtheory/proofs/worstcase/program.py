@@ -98,7 +98,13 @@ def state_question(
     over: str = "last",
     minimiser: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the document that states the question, without a proof."""
+    """Return the document that states the question, without a proof.
+
+    The method is run on unknown vectors, which records each query and each point as multiples of
+    x_0 and of gradients. Gradients that an assumption or measure needs at server points are
+    queries, too. Raises InvalidInput for a measure, weight or curvature that has no meaning for
+    these functions.
+    """
     if type(rounds) is not int or rounds < 0:
         refuse("rounds", "must be an integer >= 0", rounds)
     if over not in ("last", "least"):
@@ -178,6 +184,7 @@ def state_question(
 
 
 def check_bound(name: str, bound: int) -> Fraction:
+    """Return a bound of an assumption as a fraction, and refuse a negative one."""
     value = exact_number(f"the bound on {name}", bound)
     return value if value >= 0 else refuse(f"the bound on {name}", "must be >= 0", bound)
 

@@ -21,6 +21,7 @@ def next_power(value: Number) -> Fraction:
 
 
 def round_fine(value: float) -> Fraction:
+    """Return the nearest fraction with the denominator FINE."""
     return Fraction(round(float(value) * FINE), FINE)
 
 
@@ -32,6 +33,8 @@ def balance_multipliers(
 
     `equations[n]` is {row: coefficient} of multiplier n. The row `last` has to sum to 1, and every
     other row to 0.
+
+    The largest multipliers are changed, because a small change keeps them nonnegative.
     """
     rest = add_sums(
         (1, {last: Fraction(1)}),
@@ -100,5 +103,6 @@ def visible_coordinates(forms: Sequence[dict[tuple[int, int], Fraction]], r: int
 
 
 def square_matrix(form: Mapping[tuple[int, int], Fraction], r: int) -> list[list[Fraction]]:
+    """Return the symmetric matrix of size r of a quadratic form {(i, j): coefficient}, i <= j."""
     half = lambda i, j: form.get((min(i, j), max(i, j)), Fraction(0)) / (1 if i == j else 2)
     return [[half(i, j) for j in range(r)] for i in range(r)]

@@ -45,7 +45,11 @@ INSIDE = (2.0**-8, 2.0**-14, 2.0**-20)
 
 def solve_program(reading: Reading) -> tuple[str, dict[str, Fraction], Fraction, Any]:
     """Return (status, multipliers, bound, instance or None) of a Reading, all except the status in
-    fractions."""
+    fractions.
+
+    The bound is the sum of multipliers times the constants of their conditions. Raises NotExact
+    where the solver fails, or where no fractions near its floats are a proof.
+    """
     program = Program(reading)
     status, multipliers, values, grams = program.solved(program.cost)
     if status != "Solved":
@@ -67,6 +71,11 @@ def solve_program(reading: Reading) -> tuple[str, dict[str, Fraction], Fraction,
 
 
 def is_sufficient(reading: Reading) -> bool:
+    """Tell whether a Gram matrix that meets the conditions belongs to an instance of the class.
+
+    This holds for convex weighted functions with a minimiser, and for a single function with mu <
+    0.
+    """
     kinds = [reading.functions[k] for k in reading.weights]
     return (
         all(mu >= 0 for mu, L, w in kinds)
@@ -157,6 +166,8 @@ class Program:
         return constant, values, blocks
 
     def floats(self) -> None:
+        """Set the matrices of the program in floats, in the packed form that Clarabel expects."""
+
         def matrix(height: int, columns: Sequence[dict[int, Number]]) -> "csc_matrix":
             at = [
                 (i, n, float(value))
@@ -282,6 +293,8 @@ class Program:
         return [found] if status == "Solved" else []
 
     def balance_multipliers(self, multipliers: Sequence[Fraction]) -> list[Fraction] | None:
+        """Return multipliers near the given ones for which the function values cancel exactly, or
+        None."""
         return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
     def left(self, multipliers: Any) -> list[list[list[Fraction]]]:
@@ -295,6 +308,8 @@ class Program:
         return [square_matrix(form, r) for form, r in zip(forms, self.sizes)]
 
     def is_proof(self, multipliers: Sequence[Fraction]) -> bool:
+        """Tell whether multipliers are nonnegative and all forms that they leave are
+        semidefinite."""
         return all(value >= 0 for value in multipliers) and all(
             map(is_semidefinite, self.left(multipliers))
         )
@@ -355,6 +370,7 @@ class Program:
         values: np.ndarray | Sequence[Fraction],
         grams: Sequence[np.ndarray | list[list[Fraction]]],
     ) -> Number:
+        """Return the value of a line at function values and Gram matrices."""
         constant, linear, blocks = line
         return (
             constant
@@ -367,6 +383,7 @@ class Program:
     def slack_values(
         self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
     ) -> list[Fraction]:
+        """Return the values of all conditions, without the measures."""
         return [
             self.at(line, values, grams)
             for line, measure in zip(self.lines, self.is_measure)
@@ -376,11 +393,13 @@ class Program:
     def meets_conditions(
         self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
     ) -> bool:
+        """Tell whether all conditions are nonnegative and all Gram matrices semidefinite."""
         return all(slack >= 0 for slack in self.slack_values(values, grams)) and all(
             map(is_semidefinite, grams)
         )
 
     def least(self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]) -> Fraction:
+        """Return the smallest of the measures, which an instance therefore reaches."""
         return min(
             self.at(line, values, grams)
             for line, measure in zip(self.lines, self.is_measure)

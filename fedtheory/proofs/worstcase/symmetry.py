@@ -18,6 +18,9 @@ from fedtheory.certificates.check_worst_case import STAR, Reading
 
 @dataclass(frozen=True)
 class Symmetry:
+    """The orbits of a worst case under permutations of its clients, and the blocks of its Gram
+    matrix."""
+
     columns: list[Any]  # orbits of conditions and measures, each a list of names
     values: list[Any]  # orbits of queries
     blocks: list[Any]  # {vector: (coordinate, sign)} each; all other vectors are zero
@@ -130,6 +133,8 @@ def difference_coordinates(
 
 
 def find_orbits(things: Sequence[str], images: Sequence[Callable[..., Any]]) -> list[list[str]]:
+    """Return the orbits of names under maps, each list in the order in which its names were
+    reached."""
     found, seen = [], set()
     for thing in things:
         if thing not in seen:
