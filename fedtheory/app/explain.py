@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from fedtheory import arguments, discover
 from fedtheory.arithmetic import float_above
+from fedtheory.arithmetic.domains import DOMAINS
 from fedtheory.errors import InvalidInput, article, refuse, show
 from fedtheory.language.conditions import Assumption, Rule
 from fedtheory.language.printing import plain
-from fedtheory.language.symbol import DOMAINS
 from fedtheory.typing import Number
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from fedtheory import arithmetic
+from fedtheory.arithmetic.domains import DOMAINS, domain_admits
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.operations import BITS, Interval, ends_of
 from fedtheory.arithmetic.work import Counted
@@ -30,7 +31,6 @@ from fedtheory.certificates.documents import (
     refuse_malformed,
 )
 from fedtheory.errors import show
-from fedtheory.language.symbol import DOMAINS, domain_admits
 from fedtheory.models import Model, by_name
 from fedtheory.models.instances import fault_of
 

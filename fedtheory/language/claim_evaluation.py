@@ -8,11 +8,11 @@ import sympy
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic import arrays
+from fedtheory.arithmetic.domains import domain_admits
 from fedtheory.errors import InvalidInput, show
 from fedtheory.language import claim_validation
 from fedtheory.language.conditions import Assumption, Outside, Rule
 from fedtheory.language.printing import plain
-from fedtheory.language.symbol import domain_admits
 from fedtheory.typing import Assignment, Number
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ import numpy as np
 from sympy.core.relational import Relational
 from sympy.logic.boolalg import Boolean
 
+from fedtheory.arithmetic.domains import DOMAINS
 from fedtheory.language.printing import plain
-from fedtheory.language.symbol import DOMAINS, Entry
+from fedtheory.language.symbol import Entry
 from fedtheory.parallel import pickling
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
+from fedtheory.arithmetic.domains import DOMAINS
 from fedtheory.errors import refuse
 from fedtheory.language.user_quantities import BOUNDS, Own
 
@@ -80,28 +81,6 @@ class Entry(NamedTuple):
     def name(self) -> str:
         """Return the symbol's name in code."""
         return self.symbol.name
-
-
-DOMAINS = {
-    "positive": (dict(positive=True), "> 0"),
-    "nonnegative": (dict(nonnegative=True), ">= 0"),
-    "count": (dict(integer=True, positive=True), "is an integer >= 1"),
-    "real": (dict(real=True), "is a real number"),
-}
-
-
-def domain_admits(domain: str, value: Any) -> bool:
-    """Tell whether a Fraction lies in a domain."""
-    return (
-        domain == "real"
-        or domain == "positive"
-        and value > 0
-        or domain == "nonnegative"
-        and value >= 0
-        or domain == "count"
-        and value >= 1
-        and value.denominator == 1
-    )
 
 
 def _check_function(name: str, of: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,12 +21,12 @@ import sympy
 
 from fedtheory import arithmetic
 from fedtheory.arithmetic import NoInstance, Undefined, operations
+from fedtheory.arithmetic.domains import domain_admits
 from fedtheory.arithmetic.intervals import Enclosures
 from fedtheory.arithmetic.operations import Many, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.language.claim import Claim
 from fedtheory.language.printing import plain
-from fedtheory.language.symbol import domain_admits
 from fedtheory.models import conditions, tacit
 from fedtheory.models.instances import schema_of, texts
 from fedtheory.proofs import equations

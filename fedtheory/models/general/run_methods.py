@@ -22,9 +22,10 @@ import sympy
 from fedtheory import discover, jit, plugins
 from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic import Undefined
+from fedtheory.arithmetic.domains import DOMAINS
 from fedtheory.errors import OneByOne
 from fedtheory.exact.cohorts import NoSet
-from fedtheory.language.symbol import DOMAINS, PLAIN, Entry, Table
+from fedtheory.language.symbol import PLAIN, Entry, Table
 from fedtheory.models import Model, kernels, losses, names
 from fedtheory.models.families import POINT, scale_curvature
 from fedtheory.models.fields import Field, name_true, name_vector, read_vector
