@@ -9,8 +9,32 @@ from typing import TYPE_CHECKING, Any
 from fedtheory.folders_beside import find_folders_beside as _find_folders_beside
 from fedtheory.old_names import accept_old_names as _accept_old_names
 
-if TYPE_CHECKING:
-    from fedtheory.runs.result import Run
+if TYPE_CHECKING:  # what _LAZY imports on first use, for checkers of types and editors
+    from fedtheory import errors as errors
+    from fedtheory import metrics as metrics
+    from fedtheory import participation as participation
+    from fedtheory import problems as problems
+    from fedtheory.app.explain import explain as explain
+    from fedtheory.comparison.compare import compare as compare
+    from fedtheory.comparison.plotting import plot as plot
+    from fedtheory.discover import algorithm as algorithm
+    from fedtheory.discover import claim as claim
+    from fedtheory.exact.expected import expected as expected
+    from fedtheory.experiments import data as data
+    from fedtheory.experiments import layers as layers
+    from fedtheory.experiments import networks as networks
+    from fedtheory.rocq.export_file import export as export
+    from fedtheory.runs.running import Run as Run
+    from fedtheory.runs.running import pretrain as pretrain
+    from fedtheory.runs.running import run as run
+    from fedtheory.search import strategies as strategies
+    from fedtheory.verdicts.audit import audit as audit
+    from fedtheory.verdicts.minimal_hypotheses import minimise as minimise
+    from fedtheory.verdicts.mutation_testing import mutate as mutate
+    from fedtheory.verdicts.pipeline import check as check
+    from fedtheory.verdicts.replaying import replay as replay
+    from fedtheory.verdicts.sampled_check import check_on as check_on
+    from fedtheory.verdicts.sharpening import sharpen as sharpen
 
 # Two OpenBLAS copies with two threads each thrash on small matrices; the engine has its own
 # threads.
@@ -65,16 +89,18 @@ def algorithms() -> list[str]:
     return sorted(discover.algorithms())
 
 
-def __getattr__(name: str) -> "_ModuleType | Callable[..., Any] | type[Run]":
-    if name not in _LAZY:
-        raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
-    import importlib
+if not TYPE_CHECKING:  # by its name alone, a checker of types would take any name for known
 
-    module, attribute = _LAZY[name]
-    value = importlib.import_module(module)
-    value = value if attribute is None else getattr(value, attribute)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> _ModuleType | Callable[..., Any]:
+        if name not in _LAZY:
+            raise AttributeError(f"module 'fedtheory' has no attribute {name!r}")
+        import importlib
+
+        module, attribute = _LAZY[name]
+        value = importlib.import_module(module)
+        value = value if attribute is None else getattr(value, attribute)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

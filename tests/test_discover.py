@@ -1,10 +1,13 @@
 """Finding one record: the same one as among all, and nothing that it does not need is read."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import InvalidInput
 
@@ -37,3 +40,15 @@ def test_one_claim_is_read_without_the_others(name):
     loaded = set(done.stdout.split())
     assert "fedtheory.claims.mixed.lemmas" not in loaded
     assert not loaded & {"scipy.optimize", "scipy.sparse", "scipy.special"}
+
+
+def test_checkers_of_types_see_what_is_imported_on_first_use():
+    """Type checkers read the imports that no run makes; both name the same things."""
+    tree = ast.parse(Path(ft.__file__).read_text())
+    (block,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    seen = {a.asname: f"{node.module}.{a.name}" for node in block.body for a in node.names}
+    assert seen == {name: ".".join(filter(None, place)) for name, place in ft._LAZY.items()}

@@ -57,7 +57,7 @@ def parse_assignment(text: str) -> tuple[str, Fraction]:
     return name, Fraction(value)
 
 
-def explain(claim: "Claim", width: int = 88, bold: bool = False) -> str:
+def explain(claim: "Claim | str", width: int = 88, bold: bool = False) -> str:
     """Return the explanation of a claim in plain text, for a reader who has not seen the paper.
 
     `claim` is an id or a record. The text says in the claim's own letters what is stated, under

@@ -43,7 +43,7 @@ from fedtheory.runs.planning import Plan
 from fedtheory.runs.running import Run
 from fedtheory.runs.running import run as carry_out
 from fedtheory.symbols.run import TABLE as HOUSE
-from fedtheory.typing import Number
+from fedtheory.typing import Hyper, Number, Points
 
 if TYPE_CHECKING:
     from fedtheory.language.claim import Claim
@@ -58,21 +58,21 @@ TRACED = 100  # most coordinates for which covariances are computed where no min
 
 
 def compare(
-    claim: "str | Claim | None",
+    claim: "str | Claim",
     problem: Problem,
-    run: Any = None,
+    run: Run | None = None,
     *,
-    rounds: int | None = None,
+    rounds: int | Sequence[int] | np.ndarray | None = None,
     trials: int = TRIALS,
     seed: int = 0,
-    x_0: np.ndarray | None = None,
+    x_0: Points | None = None,
     S: int | None = None,
     participation: Participation | None = None,
-    line: Line | None = None,
+    line: int | None = None,
     exact: bool = True,
     metrics: Sequence[str] = (),
-    progress: Callable[..., Any] | None = None,
-    **settings: float | str | Sequence[float],
+    progress: Callable[..., Any] | bool | None = None,
+    **settings: Hyper,
 ) -> Comparison:
     """Compare a claim with runs of its method on a problem, and with their exact expectation;
     return the Comparison of both sides for each T.

@@ -1,14 +1,14 @@
 """The function `ft.plot`: a run, a bound and the exact expectation on one axis, in the style of all
 figures here."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedtheory import arguments
 from fedtheory.comparison.compare import compare
 from fedtheory.comparison.result import Comparison
-from fedtheory.display import Shown
 from fedtheory.errors import refuse
 from fedtheory.exact.expected import Expected
 from fedtheory.language.claim import Claim
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def plot(
-    run: Shown,
-    bound: Any = None,
-    expected: float | Expected | None = None,
+    run: Run | Comparison,
+    bound: Claim | str | Callable[[int], float] | Sequence[float] | np.ndarray | None = None,
+    expected: Expected | None = None,
     *,
     metric: str | None = None,
-    ax: Any = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw a run's mean with the band of 80 % of its trials, a bound and the exact expectation;
     return the axes: `ax`, or those of a new figure.
@@ -71,13 +71,14 @@ def plot(
     return ax
 
 
-def _bound_numbers(bound: Any, t: np.ndarray) -> np.ndarray:
+def _bound_numbers(
+    bound: Callable[[int], float] | Sequence[float] | np.ndarray, t: np.ndarray
+) -> np.ndarray:
     """Return a bound as a number for each round."""
     rule = f"must be a claim, a function of the round, or {len(t)} numbers, for rounds 0 to {t[-1]}"
-    if callable(bound):
-        bound = [bound(int(each)) for each in t]
+    numbers = [bound(int(each)) for each in t] if callable(bound) else bound
     try:
-        found = np.asarray(bound, float)
+        found = np.asarray(numbers, float)
     except (TypeError, ValueError):
         refuse("bound", rule, bound)
     if found.shape != t.shape:
@@ -85,7 +86,7 @@ def _bound_numbers(bound: Any, t: np.ndarray) -> np.ndarray:
     return found
 
 
-def _expected_column(expected: float | Expected, name: str, t: np.ndarray) -> np.ndarray:
+def _expected_column(expected: Expected, name: str, t: np.ndarray) -> np.ndarray:
     """Return the exact expectation of a metric, one value for each round."""
     if not isinstance(expected, Expected) or expected.rounds != t[-1]:
         refuse("expected", f"must be the result of ft.expected for {t[-1]} rounds", expected)

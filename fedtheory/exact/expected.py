@@ -29,7 +29,7 @@ from fedtheory.exact.moment_recursion import (
 from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import Plan, plan_of, start_of
-from fedtheory.typing import Number
+from fedtheory.typing import Hyper, Number, Points
 
 if TYPE_CHECKING:
     from matplotlib.axes._axes import Axes
@@ -176,13 +176,13 @@ def expected(
     algorithm: str | Algorithm,
     *,
     rounds: int,
-    x_0: Any = None,
+    x_0: Points | None = None,
     S: int | None = None,
     participation: Participation | None = None,
     covariance: bool = False,
-    how: Any = None,
-    budget: Number = BUDGET,
-    **hyper: float | np.ndarray | str,
+    how: str | None = None,
+    budget: float = BUDGET,
+    **hyper: Hyper,
 ) -> Expected:
     """Compute the exact expectations of what `ft.run` samples: metrics, E x_t and, on request, the
     covariance of x_t.

@@ -1,12 +1,15 @@
 """Runs as a user requests them: planned (planning.py) and executed (execution.py)."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures._base import Executor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from fedtheory import arguments, rng, terminal
+from fedtheory.algorithm import Algorithm
 from fedtheory.errors import refuse, show
 from fedtheory.parallel import executors
 from fedtheory.participation import Participation
@@ -16,10 +19,7 @@ from fedtheory.runs.checkpoints import Checkpoint
 from fedtheory.runs.execution import Job, carry_out, warn_divergence
 from fedtheory.runs.planning import Plan, plan_of, start_of
 from fedtheory.runs.result import Run
-from fedtheory.typing import Number
-
-if TYPE_CHECKING:
-    import numpy as np
+from fedtheory.typing import Hyper, Points
 
 
 def thread_count() -> int:
@@ -33,8 +33,14 @@ def thread_count() -> int:
 
 
 def pretrain(
-    problem: Problem, x_0: Number = None, *, steps: Any, eta: Any, seed: int = 0, trials: int = 1
-) -> Any:
+    problem: Problem,
+    x_0: Points | None = None,
+    *,
+    steps: int,
+    eta: float,
+    seed: int = 0,
+    trials: int = 1,
+) -> np.ndarray:
     """Take `steps` SGD steps of size `eta` on f_0 from x_0 (FSL, section IV-B: pre-training on the
     server) and return the points that the trials reach, an array (trials, d).
 
@@ -63,27 +69,27 @@ def pretrain(
 
 
 def run(
-    problem: Any,
-    algorithm: Any,
+    problem: Problem,
+    algorithm: str | Algorithm,
     *,
-    rounds: Number,
-    trials: Number = 1,
-    seed: Number = 0,
-    x_0: Any = None,
-    S: Number = None,
+    rounds: int,
+    trials: int = 1,
+    seed: int = 0,
+    x_0: Points | None = None,
+    S: int | None = None,
     participation: Participation | None = None,
     keep: str = "metrics",
     metrics: Sequence[str] | None = None,
-    every: Number = 1,
-    pretrained: Any = None,
-    progress: Callable[..., Any] | None = None,
+    every: int = 1,
+    pretrained: Mapping[str, float] | None = None,
+    progress: Callable[..., Any] | bool | None = None,
     workers: int | None = None,
     chunk: int | None = None,
     compiled: bool | None = None,
     resume: Run | None = None,
     checkpoint: Any = None,
     executor: str | Executor | None = None,
-    **hyper: Any,
+    **hyper: Hyper,
 ) -> Run:
     """Run an algorithm on a problem, and return the Run: metrics by round, and the last points.
 

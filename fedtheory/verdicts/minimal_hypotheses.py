@@ -79,7 +79,10 @@ class Minimised:
 
 
 def minimise(
-    claim: Claim | str, budget: float = 60.0, seed: int = 0, progress: Any = None
+    claim: Claim | str,
+    budget: float = 60.0,
+    seed: int = 0,
+    progress: Callable[[Verdict], Any] | None = None,
 ) -> Minimised:
     """Drop the hypotheses of a claim one at a time, and return which of them the claim needs.
 

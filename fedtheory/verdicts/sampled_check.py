@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -35,10 +36,11 @@ from fedtheory.participation import Participation
 from fedtheory.problem import Problem
 from fedtheory.runs.planning import plan_of, start_of
 from fedtheory.runs.running import run
-from fedtheory.typing import Assignment, Number
+from fedtheory.typing import Assignment, Hyper, Number, Points
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.confidence_sequences import against_at_most, lower_mean
 from fedtheory.verdicts.evidence import Draws, Gap
+from fedtheory.verdicts.verdict import Verdict
 
 BLOCK = 64  # trials with one seed
 JUDGED = (
@@ -90,19 +92,19 @@ def settings_by_letter(
 
 
 def check_on(
-    claim: str,
+    claim: Claim | str,
     problem: Problem,
     *,
     rounds: int,
     draws: int = 4096,
     seed: int = 0,
     alpha: float = 1e-3,
-    start: Any = None,
-    x_0: np.ndarray | None = None,
+    start: Mapping[str, float | Fraction] | None = None,
+    x_0: Points | None = None,
     S: int | None = None,
-    infimum: Any = None,
-    **hyper: float,
-) -> Any:
+    infimum: float | Fraction | None = None,
+    **hyper: Hyper,
+) -> Verdict:
     """Return the Verdict on a claim's first line for one problem and one choice of
     hyper-parameters, from at most `draws` runs per look at the draws.
 
