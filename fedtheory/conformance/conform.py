@@ -143,8 +143,8 @@ def choose_hyper(method: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_fraction(value: float | str) -> Exact | str:
-    """Return a float as the fraction that its shortest decimal form denotes (0.1 becomes 1/10);
-    return any other value unchanged."""
+    """Return a float as the fraction of its shortest decimal form (0.1 becomes 1/10); return any
+    different value unchanged."""
     return Q(repr(value)) if isinstance(value, float) else value
 
 
@@ -156,7 +156,7 @@ def try_instance(
     round: Callable[..., Any],
     state: Callable[..., Any],
 ) -> tuple[Any, bool]:
-    """Return (the Broken of an instance or None, whether the code computed its gradients itself).
+    """Return (the Broken of an instance or None, whether the code computed its own gradients).
 
     In each round the kernels start from their own previous state and the code from its own, with
     the same cohort and work. The gradients that the code asked for are compared first, because they

@@ -50,7 +50,7 @@ class Instance(NamedTuple):
         return self.work[t] if self.work else (K,) * len(self.cohorts[t])
 
     def task(self, hyper: Mapping[str, Any]) -> Task:
-        """Return the Task that an adapter's `start` receives, with all numbers as floats."""
+        """Return the Task for an adapter's `start`, with all numbers as floats."""
         return Task(
             to_floats(self.x_0),
             self.N,
@@ -92,7 +92,7 @@ def to_floats(numbers: np.ndarray | Sequence[Fraction]) -> np.ndarray:
 
 
 def place_points(*places: int) -> tuple[tuple[Fraction, ...], ...]:
-    """Return whole numbers as points in one dimension."""
+    """Return whole numbers as points with a single coordinate."""
     return tuple((Q(place),) for place in places)
 
 
@@ -184,7 +184,7 @@ def nearly_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def short_numbers(v: np.ndarray | Sequence[Fraction]) -> str:
-    """Return a vector as text: fractions as they are, floats with six significant figures."""
+    """Return a vector as text: fractions unchanged, floats with six significant figures."""
     return "[" + ", ".join(str(n) if isinstance(n, Q) else f"{float(n):.6g}" for n in v) + "]"
 
 

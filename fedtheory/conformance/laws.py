@@ -91,7 +91,7 @@ def describe_difference(
 
 
 def stays_at_minimiser(code: Code, own: Code) -> str | None:
-    """Check that x stays at a point b where b_i = b for all clients."""
+    """Check x = b after every round, started at b, where b_i = b for all clients."""
     at = (Q(1), Q(-2))
     still = code.points(code.scene(b=(at,) * 4, x_0=at))
     return describe_difference(
@@ -100,7 +100,7 @@ def stays_at_minimiser(code: Code, own: Code) -> str | None:
 
 
 def rests_at_end(code: Code, own: Code) -> str | Obeyed:
-    """Check that x ends, after LONG rounds of all clients, where the method itself ends."""
+    """Compare x after LONG rounds of all clients with the point where the method ends."""
     scene = code.scene(cohorts=ALL)
     mine, best = own.rest(scene), to_floats(scene.minimiser())
     place = f"{short_numbers(mine)}, {'' if nearly_equal(mine, best) else 'which is not '}the minimiser of F"
@@ -119,7 +119,7 @@ def held_by(code: Code, scene: Instance) -> "list[dict[str, np.ndarray]]":
 
 
 def mean_of_memories(code: Code, own: Code) -> str | None:
-    """Check that c = sum_i p_i c_i after each round, for every memory c of the server."""
+    """Check c = sum_i p_i c_i after each round, for every memory c of the server."""
     scene = code.scene()
     p = to_floats(scene.weights)
     for t, state in enumerate(held_by(code, scene)):
@@ -132,7 +132,7 @@ def mean_of_memories(code: Code, own: Code) -> str | None:
 
 
 def who_rests_keeps(code: Code, own: Code) -> str | None:
-    """Check that the memory of a client outside the cohort is unchanged by the round."""
+    """Compare the memory of each client outside the cohort before and after the round."""
     scene = code.scene()
     if code.everyone:
         raise Unseen
@@ -154,7 +154,7 @@ def of_straight_losses(code: Any, own: Code) -> str | None:
 
 
 def of_the_start(code: Code, own: Code) -> str | None:
-    """Check on curved losses that a client stores its gradient at the x where the round began."""
+    """Check on curved losses c_i = grad f_i(x), with x the point where the round began."""
     return keep_gradients(code, code.scene(), "")
 
 
@@ -188,7 +188,7 @@ def x_alone(code: Code, own: Code) -> str | None:
 
 
 def relabel_clients(code: Code, own: Code) -> Any:
-    """Check that renaming the clients, with losses, weights and cohorts, leaves the path of x."""
+    """Compare the paths of x before and after the clients exchange their names."""
     scene, called = code.scene(), (0, 2, 3, 1)  # client i gets the name called[i]
     before = [0, *(called.index(i) for i in (1, 2, 3))]
     other = scene._replace(
@@ -203,7 +203,7 @@ def relabel_clients(code: Code, own: Code) -> Any:
 
 
 def reorder_cohort(code: Code, own: Code) -> str | None:
-    """Check that the order in which a cohort is listed leaves the path of x."""
+    """Compare the paths of x under both orders of each cohort."""
     scene = code.scene()
     other = scene._replace(cohorts=tuple(cohort[::-1] for cohort in scene.cohorts))
     return describe_difference(
@@ -221,23 +221,23 @@ def move_in_space(code: Code, of: Callable[..., Any], says: str) -> str | None:
 
 
 def turn_space(code: Code, own: Code) -> str | None:
-    """Check that the path turns with losses and start, by the rational rotation TURN."""
+    """Check the path of x under the rational rotation TURN of losses and start."""
     turn = lambda v: [sum(q * z for q, z in zip(row, v)) for row in TURN]
     return move_in_space(code, turn, "turned by the angle of 3/5 and 4/5")
 
 
 def shift_space(code: Code, own: Code) -> str | None:
-    """Check that the path is shifted by [2, -1] with losses and start."""
+    """Check the path of x where losses and start are shifted by [2, -1]."""
     return move_in_space(code, lambda v: [v[0] + 2, v[1] - 1], "shifted by [2, -1]")
 
 
 def one_step(code: Code, own: Code) -> str | Obeyed:
-    """Check that a round with K = 1 is a gradient step of F."""
+    """Compare a round with K = 1 to a gradient step of F."""
     return gradient_step(code, own, 0)
 
 
 def both_losses(code: Code, own: Code) -> str | Obeyed:
-    """Check that a round with K = 1 is a gradient step of F + f_0."""
+    """Compare a round with K = 1 to a gradient step of F + f_0."""
     return gradient_step(code, own, 1)
 
 
@@ -262,7 +262,7 @@ def gradient_step(code: Code, own: Code, share: int) -> str | Obeyed:
 
 
 def same_for_copies(code: Code, own: Code) -> Any:
-    """Check that three equal clients of equal weight move x as one such client does."""
+    """Compare the path of x for three equal clients of equal weight to the path for one."""
     one = Instance("one client", A[:2], B[:2], (Q(1),), ((1,),) * 3, SCENE.x_0)
     many = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=ALL)
     return describe_difference(
@@ -271,7 +271,7 @@ def same_for_copies(code: Code, own: Code) -> Any:
 
 
 def drawn_of_equals(code: Code, own: Code) -> str | None:
-    """Check that the choice of cohort leaves the path of x where all clients are equal."""
+    """Compare the paths of x under two choices of cohorts among equal clients."""
     if code.everyone:
         raise Unseen
     scene = code.scene(a=(A[0], *A[1:2] * 3), b=(B[0], *B[1:2] * 3), cohorts=PAIRS[:3])
@@ -283,7 +283,7 @@ def drawn_of_equals(code: Code, own: Code) -> str | None:
 
 
 def copy_clients(code: Code, own: Code) -> str | None:
-    """Check that a client of weight 2/3 moves x as two copies of weight 1/3 do."""
+    """Compare the path with a client of weight 2/3 to the path with two copies of weight 1/3."""
     if not code.weighted:
         raise Unseen
     two = Instance("two", A[:3], B[:3], (Q(2, 3), Q(1, 3)), ((1, 2),) * 3, SCENE.x_0)

@@ -55,7 +55,7 @@ class Laws(NamedTuple):
 
     @property
     def broken(self) -> tuple[Found, ...]:
-        """Return the laws that the method obeys and the code does not."""
+        """Return the laws of the method with the outcome "broken"."""
         return tuple(law for law in self.found if law.outcome == "broken")
 
     def __str__(self) -> str:
@@ -114,8 +114,8 @@ def laws(
 
 
 def _ask_law(law: Law, code: Code, own: Code) -> Found:
-    """Return the Found of one law. The law is tested on the method's own kernels first: a law that
-    they break is no law of the method, and the outcome is "not asked"."""
+    """Return the Found of a single law. The law is tested on the method's own kernels first: a law
+    that they break is no law of the method, and the outcome is "not asked"."""
     try:
         says, outcome = law.ask(own, own), "not asked"
         if says is None or isinstance(says, Obeyed):

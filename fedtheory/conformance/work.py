@@ -50,7 +50,7 @@ def describe_parting(one: Number, other: "np.ndarray", says: str) -> str | None:
 
 
 def nobody_works(code: Code, own: Code) -> Any:
-    """Check that x stays where it is in rounds in which every client does 0 steps."""
+    """Check x unchanged in rounds of 0 steps of every client."""
     still = code.points(work_scene(code, ((0, 0, 0),) * 2))
     return describe_difference(still, still[:1] * len(still), "where nobody works")
 
@@ -71,22 +71,24 @@ def loss_unseen(code: Code, who: Callable[..., Any], says: str) -> str | None:
 
 
 def idle_unseen(code: Code, own: Code) -> Any:
-    """Check that the loss of a client who does 0 steps has no effect (schemes A to C)."""
+    """Check x unchanged by another loss of a client with 0 steps (schemes A to C)."""
     return loss_unseen(
         code, lambda steps: steps == 0, "with another loss of client {}, who does nothing"
     )
 
 
 def discard_work(code: Code, own: Code) -> str | None:
-    """Check that the loss of a client who does fewer than 3 steps has no effect (scheme A)."""
+    """Check x unchanged by another loss of a client with fewer than 3 steps (scheme A)."""
     return loss_unseen(
         code, lambda steps: steps < 3, "with another loss of client {}, who is not ready"
     )
 
 
 def adds_up(code: Code, own: Code) -> str | None:
-    """Check that the changes of x by clients who work alone sum to the change when they work
-    together."""
+    """Compare the sum of the moves by clients who work alone to the move of all together.
+
+    The sum is taken over the rounds BEGUN, in each of which one client works.
+    """
     alone = sum(distance_gone(code, each) for each in BEGUN)
     return describe_parting(
         alone, distance_gone(code, (3, 2, 3)), "where clients work one after another"
@@ -94,7 +96,7 @@ def adds_up(code: Code, own: Code) -> str | None:
 
 
 def one_of_equals(code: Code, own: Code) -> str | None:
-    """Check that one complete client of three equal clients moves x as all three do (scheme A)."""
+    """Compare one complete client among three equal clients to all three (scheme A)."""
     first = code.scene()
     alike = dict(a=(first.a[0], *first.a[1:2] * 3), b=(first.b[0], *first.b[1:2] * 3))
     all_three = code.points(work_scene(code, ((3, 3, 3),) * 2, **alike))
@@ -103,14 +105,14 @@ def one_of_equals(code: Code, own: Code) -> str | None:
 
 
 def scale_work(code: Any, own: Code) -> str | None:
-    """Check on straight losses that 1, 2 and 3 steps move x as 3 steps each do (scheme C)."""
+    """Compare 1, 2 and 3 steps on straight losses to 3 steps each (scheme C)."""
     full, part = (distance_gone(code, each, **STRAIGHT) for each in ((3, 3, 3), (1, 2, 3)))
     return describe_parting(part, full, "where losses are straight and clients do 1, 2 and 3 steps")
 
 
 def in_proportion(code: Any, own: Code) -> str | None:
-    """Check on straight losses that three times the move of a round with one step each is the move
-    of a round with three steps each (scheme B)."""
+    """Compare three times the move by one step each to the move by three steps each, on straight
+    losses (scheme B)."""
     full, one = (distance_gone(code, each, **STRAIGHT) for each in ((3, 3, 3), (1, 1, 1)))
     return describe_parting(3 * one, full, "in three rounds of one step where losses are straight")
 

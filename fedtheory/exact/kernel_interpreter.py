@@ -45,6 +45,7 @@ class Count(int):
     __slots__ = ()
 
     def __truediv__(self, other: Exact) -> Fraction:
+        """Return the exact quotient."""
         return Fraction(int(self)) / other
 
     def __rtruediv__(self, other: int) -> Fraction:
@@ -54,6 +55,8 @@ class Count(int):
 
 
 def _close_counts(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation of int whose whole results are Counts."""
+
     def of_counts(self, other: "Number | Linear") -> Any:
         found = operation(self, other)
         return Count(found) if type(found) is int else found
@@ -94,6 +97,7 @@ def as_kernel_argument(argument: Any) -> Any:
 
 
 def plain_memory(memory: Any) -> Any:
+    """Return a memory whose arrays are plain arrays again, not Vectors."""
     return type(memory)(*(a.view(np.ndarray) for a in memory)) if memory else memory
 
 
@@ -159,6 +163,7 @@ def apply_entrywise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def exact_sign(value: Any) -> Number:
+    """Return -1, 0 or 1 as a Fraction, or the signs of a batch."""
     if isinstance(value, Many):
         return Many(np.sign(value.at))
     return ONE if value > 0 else -ONE if value < 0 else ZERO
@@ -170,6 +175,7 @@ def euclidean_norm(v: np.ndarray) -> Interval:
 
 
 def exact_dot(a: Number, b: Number) -> Number:
+    """Return the inner product, or the product of a matrix with a vector, of exact numbers."""
     return np.asarray(a).dot(np.asarray(b))
 
 
@@ -290,6 +296,10 @@ class Kernels:
             setattr(self, role, self._guard_kernel(role))
 
     def _guard_kernel(self, role: str) -> Callable[..., Any]:
+        """Return a kernel as a function of numbers of any type, with errors in words: the method's
+        name, the kernel and the operation without a reading on such numbers. In kernels of users ==
+        compares numbers (`COMPARED`); in kernels of this library it tests identity, which is
+        cheaper."""
         kernel, name = reinterpret_kernel(getattr(self.method, role)), self.method.name
         compared = not of_library(self.method)
 
@@ -327,6 +337,7 @@ class Kernels:
     def state(
         self, x_0: np.ndarray | Sequence[Fraction | Counted], N: int, layers: np.ndarray, h: Any
     ) -> Any:
+        """Return the method's initial State in exact numbers."""
         return plain_memory(
             reinterpret_kernel(self.method.init)(
                 as_kernel_argument(vector(x_0)), Count(N), as_kernel_argument(layers), h
@@ -334,6 +345,7 @@ class Kernels:
         )
 
     def local(self, d: int, layers: np.ndarray, h: Any) -> Any:
+        """Return a client's initial memory within a round, () where the method has none."""
         return (
             ()
             if self.method.local is None

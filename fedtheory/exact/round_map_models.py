@@ -173,12 +173,15 @@ class Additive:
             self.noise[i, s] = folded[kept][order], whole[:, kept][:, order]
 
     def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a cohort with its work from the law of the round."""
         cohort, work = self.prober.law.draw(generator, 1)
         return cohort[0], work[0]
 
     def predict(
         self, cohort: np.ndarray, work: np.ndarray, u: Number, noises: Sequence[np.ndarray]
     ) -> np.ndarray:
+        """Return the state after a round, (D, M): base u, plus each member's item at u, plus each
+        member's answer to its noise. u (D, columns) is the state with 1 and the server's noise."""
         found = (self.base @ u[:, :, None])[:, :, 0]
         for i, s, n in zip(cohort, work, noises):
             item = self.items[i, s]
@@ -262,6 +265,7 @@ class Outcomes:
         }
 
     def draw(self, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw one of the outcomes, in random order, except where the cohort is everyone."""
         n = generator.integers(len(self.chances))
         S = self.prober.law.S
         order = np.arange(S) if self.prober.law.cohort == "full" else generator.permutation(S)
@@ -270,6 +274,7 @@ class Outcomes:
     def predict(
         self, cohort: np.ndarray, work: np.ndarray, u: np.ndarray, noises: Sequence[np.ndarray]
     ) -> np.ndarray:
+        """Return the state after a round, (D, M), by the map of this cohort and work as a set."""
         order = np.argsort(cohort, kind="stable")
         n = self.place[tuple(cohort[order]), tuple(work[order])]
         found = np.einsum("dmc,dc->dm", self.maps[n], u)
@@ -278,6 +283,8 @@ class Outcomes:
         return found
 
     def parts(self) -> Iterator[Part]:
+        """Yield the Part of each outcome: its map, no deviation, and Q from the noise of its
+        clients."""
         for n, (chance, cohort) in enumerate(zip(self.chances, self.cohorts)):
             Q = np.zeros((self.prober.D, self.prober.M, self.prober.M))
             for i in sorted(set(cohort)):  # a client drawn twice has a single noise
@@ -330,7 +337,12 @@ def meeting_designs(
 
 def model_of(prober: Any, given: Any, linear: bool) -> Additive | Outcomes:
     """Return the first form of model that predicts the rounds of `given`, a prober of the problem
-    itself."""
+    itself.
+
+    Forms are tried from cheap to dear: additive with local effects, additive, one map for each
+    outcome, additive given a count. Before outcomes are listed, one of them is tested, so that a
+    round without an affine map is refused early. Raises NotExact, saying which property fails.
+    """
     for local in (True, False) if prober.own.size or prober.server_calls else (True,):
         model = Additive(prober, linear, local)
         if predicts_rounds(model, given, linear):

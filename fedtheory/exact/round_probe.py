@@ -87,6 +87,7 @@ class Prober:
         self.law = law
 
     def seen(self, Z: np.ndarray) -> np.ndarray:
+        """Return points in the prober's basis."""
         return Z if self.turn is None else Z @ self.turn
 
     def _points(self) -> list[int]:
@@ -213,7 +214,7 @@ class Prober:
 
     def _keep(self, after: Sequence[np.ndarray]) -> None:
         """Store the values after a round of the fields that are not followed, and refuse a method
-        where these values differ between states."""
+        where these values differ between states: their law would have to be followed, too."""
         for index, field in enumerate(after):
             if index in self.blocks or index in self.forgotten:
                 continue
@@ -225,6 +226,8 @@ class Prober:
             self.next[index] = field[0].copy()
 
     def fold_state(self, Z: np.ndarray) -> np.ndarray:
+        """Reshape states (n, m, d) to (n, D, M): all numbers together if coordinates mix, else one
+        row for each coordinate."""
         n, m, d = Z.shape
         return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
 
@@ -293,6 +296,7 @@ class Prober:
                 )
 
     def unseen_part(self, vectors: np.ndarray) -> np.ndarray:
+        """Return vectors of the prober's basis in the problem's own basis."""
         return vectors if self.turn is None else vectors @ self.turn.T
 
     def noise_answers(

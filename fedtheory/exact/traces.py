@@ -127,6 +127,7 @@ class Rounds:
 
     @cached_property
     def zero_vector(self) -> np.ndarray:
+        """Return d exact zeros."""
         return vector([Fraction(0)] * self.losses.d)
 
     def estimates(
@@ -165,6 +166,8 @@ class Rounds:
     def _take_steps(
         self, walks: Sequence[tuple[Number, Walk]], i: int, steps: int, kernel: Callable[..., Any]
     ) -> Any:
+        """Return the walks, each continued in every possible way by `steps` steps of `kernel(step,
+        y, estimate, memory)`, which moves y in place."""
         for step in range(steps):
             longer = []
             for p, walk in walks:

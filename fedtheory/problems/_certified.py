@@ -1,4 +1,9 @@
-"""Constants of quadratics computed from their arrays: each is exact or rounded to the safe side."""
+"""Constants of quadratics computed from their arrays: each is exact or rounded to the safe side.
+
+Where a constant is not exact, upper bounds (L, G, xi_bar, B, M) are rounded up and lower bounds
+(mu) down, by a multiple of EPS that covers sums of products and the eigenvalue solver. A constant
+has the scope "global", or "ball" with a radius around the minimiser of F.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -45,7 +50,11 @@ def _ball(
     radius: float,
     weights: np.ndarray | Sequence[float],
 ) -> float:
-    """Return an upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius."""
+    """Return an upper bound of sum_i w_i ||D_i v + o_i||^2 over ||v|| <= radius.
+
+    With Q = sum w_i D_i D_i' and q = sum w_i D_i o_i, the sum is v'Qv + 2 q'v + sum w_i ||o_i||^2,
+    at most top(Q) r^2 + 2 r ||q|| + sum w_i ||o_i||^2.
+    """
     cross = sum(w * times(D, o) for w, D, o in zip(weights, gaps, offsets))
     level = sum(w * o @ o for w, o in zip(weights, offsets))
     return _top(_mean_square(gaps, weights)) * radius**2 + 2 * radius * _norm(cross) + float(level)
@@ -142,6 +151,7 @@ def gradient_bound(data: "Diagonal | Dense", radius: float, sigmas: Number) -> C
 
 
 def _spectrum_of(H: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues (d,) of a diagonal (d,) or of a symmetric matrix (d, d)."""
     return H if H.ndim == 1 else np.linalg.eigvalsh(H)
 
 

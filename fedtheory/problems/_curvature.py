@@ -14,6 +14,7 @@ def of_client(A: np.ndarray, i: int) -> np.ndarray:
 
 
 def times(a: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Return the product of a Hessian, diagonal (d,) or dense (d, d), with a vector (d,)."""
     return a * v if a.ndim == 1 else a @ v
 
 
@@ -27,7 +28,12 @@ def bent_down(A: np.ndarray) -> bool:
 
 def of_objective(A: np.ndarray, b: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, Any, bool]:
     """Return (Hessian of F, the point of least norm where F's gradient vanishes, whether F is
-    lowest there). The point is None where F falls along a line at a constant rate."""
+    lowest there). The point is None where F falls along a line at a constant rate.
+
+    A (1 or N + 1, d) holds diagonals, A (1 or N + 1, d, d) matrices; b (N + 1, d) are the
+    minimisers and p (N + 1,) the weights with p_0 = 0. Stationarity reads H x = sum_i p_i A_i b_i.
+    Convex quadratics always have a minimiser; negative curvatures are handled by `_bent`.
+    """
     shared = len(A) == 1
     H = A[0].copy() if shared else np.tensordot(p, A, axes=1)
     # H x* = pull, or H (x* - pull) = 0 under a shared Hessian

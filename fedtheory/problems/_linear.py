@@ -38,6 +38,7 @@ def _round_up(value: Number, operations: int) -> float:
 
 
 def design_matrix(a: np.ndarray, e: np.ndarray) -> Design:
+    """Return the Design of a client's rows a (n, F) with residual centres e (n, C)."""
     n, F = a.shape
     gram = a.T @ a if F <= n else a @ a.T
     # The Gram matrix is off by at most n EPS |a|'|a|, the solver by a modest multiple of its order
@@ -146,8 +147,8 @@ def noise_constants(
     noise at every x.
 
     A row's gradient lies within reach ||a|| of a e', whose mean is the centre; and within
-    `farthest`
-    ||a|| of 0. The population variance is at most the mean square distance to any point.
+    `farthest` ||a|| of 0. The population variance is at most the mean square distance to any point.
+    `batch` (N + 1,) are the sizes of minibatches, 0 for all samples.
     """
     if noise == "minibatch":
         sigma = np.array(
@@ -175,6 +176,9 @@ def noise_constants(
 
 
 def _minibatch_sigma(d: Any, reach: float, farthest: float, batch: int, replacement: bool) -> float:
+    """Return an upper bound of (E||g - grad f_i||^2)^(1/2) over all x for minibatches of one
+    client, 0 where all samples are used: the root of `finite_factor` times the lesser of two mean
+    squares, around the centre and around 0."""
     factor = 0.0 if d is None else finite_factor(len(d.a), batch, replacement)
     if factor == 0.0:
         return 0.0
@@ -192,8 +196,10 @@ def newton_minimiser(problem: Problem, hessian: Callable[..., Any], scale: float
     """Return the minimiser of F, found by damped Newton steps from 0; `hessian(x)` is F's Hessian
     matrix, `scale` the size of a row's gradient.
 
-    Stops where the gradient norm falls no further: x is then within ||grad F(x)|| / mu of the
-    minimiser.
+    A step is halved until it lowers F enough (by a tenth of the predicted slope) or lowers the
+    gradient's norm. Stops where the gradient norm falls no further: x is then within ||grad F(x)||
+    / mu of the minimiser. Raises FedtheoryError where more than 1e-10 `scale` of the gradient is
+    left.
     """
     x = np.zeros(problem.d)
     value, g = problem.value_and_grad(x)

@@ -1,4 +1,10 @@
-"""Kernels of quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2, with diagonal or dense Hessians."""
+"""Kernels of quadratics f_i(x) = (x - b_i)' A_i (x - b_i) / 2, with diagonal or dense Hessians.
+
+A shared Hessian is stored once, so a client's index is cut off at the last row of A. F is evaluated
+around its stationary point, F* + (x - x*)' H (x - x*) / 2, where the sum over clients would lose
+the last digits near x*. Dense products read packed blocks (_symmetric.py), and from LARGE
+coordinates on workers share a product.
+"""
 
 from typing import NamedTuple
 
@@ -10,6 +16,8 @@ from fedtheory.problems._symmetric import LARGE, PARTS, large_part, large_sum, m
 
 
 class Diagonal(NamedTuple):
+    """The arrays of quadratics with diagonal Hessians."""
+
     A: np.ndarray  # (1, d) shared, or (N + 1, d)
     b: np.ndarray  # (N + 1, d)
     H: np.ndarray  # (d,) Hessian of F
@@ -18,6 +26,8 @@ class Diagonal(NamedTuple):
 
 
 class Dense(NamedTuple):
+    """The arrays of quadratics with dense Hessians, as `Diagonal` has them."""
+
     A: np.ndarray  # (1, d, d) shared, or (N + 1, d, d)
     b: np.ndarray
     H: np.ndarray  # (d, d)
@@ -28,6 +38,7 @@ class Dense(NamedTuple):
 
 @jit
 def diagonal_grad(data, i, x, out):
+    """Compute A_i (x - b_i) into `out`, coordinate by coordinate."""
     A = data.A[min(i, data.A.shape[0] - 1)]
     b = data.b[i]
     for j in range(x.size):
@@ -36,6 +47,7 @@ def diagonal_grad(data, i, x, out):
 
 @jit
 def diagonal_loss(data, i, x):
+    """Return sum_j A_ij (x_j - b_ij)^2 / 2."""
     A = data.A[min(i, data.A.shape[0] - 1)]
     total = 0.0
     for j in range(x.size):
@@ -57,11 +69,13 @@ def diagonal_objective(data, p, x, out):
 
 @jit
 def dense_grad(data, i, x, out):
+    """Compute A_i (x - b_i) into `out`."""
     multiply_blocks(data.blocks[min(i, data.A.shape[0] - 1)], x, data.b[i], out)
 
 
 @jit
 def dense_loss(data, i, x):
+    """Return (x - b_i)' A_i (x - b_i) / 2."""
     out = np.empty(x.size)
     dense_grad(data, i, x, out)
     return 0.5 * gradient_inner(out, x, data.b[i])
@@ -78,6 +92,7 @@ def gradient_inner(g, x, b):
 
 @jit
 def dense_objective(data, p, x, out):
+    """Return F* + (x - x*)' H (x - x*) / 2, and write the gradient H (x - x*) to `out`."""
     multiply_blocks(data.blocks[data.A.shape[0]], x, data.x_star, out)
     return data.F_star + 0.5 * gradient_inner(out, x, data.x_star)
 
@@ -91,6 +106,8 @@ def dense_pieces(data, i, count, phase):
 
 @jit
 def dense_piece(data, i, rows, x, room, out, phase, n):
+    """Compute piece n of a large gradient: a partial product into `room` in phase 0, the sum of all
+    parts into `out` in phase 1."""
     kept, b = data.blocks[min(i, data.A.shape[0] - 1)], data.b[i]
     if phase == 0:
         large_part(kept, x[: b.size], b, n, room)

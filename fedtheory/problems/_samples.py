@@ -1,4 +1,9 @@
-"""Problems made of samples: clients' arrays, minibatches and the variance that minibatches cause."""
+"""Problems made of samples: clients' arrays, minibatches and the variance that minibatches cause.
+
+Index 0 is the server throughout, with None for its arrays and 0 for its numbers where there is no
+server data. Rows of all clients are stacked, the server's first. The functions here check what a
+user hands in; kernels and constants of a loss are elsewhere.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -73,6 +78,7 @@ def _check_samples(
 
 
 def sizes_of(X: Sequence[Any]) -> np.ndarray:
+    """Return the number of samples of the server and of each client, (N + 1,)."""
     return np.array([0 if rows is None else len(rows) for rows in X], dtype=np.int64)
 
 
@@ -131,6 +137,8 @@ def noise_of(
 def _batch_sizes(
     batch: int | Sequence[int] | None, batch_0: int | None, replacement: bool, sizes: np.ndarray
 ) -> np.ndarray:
+    """Return the minibatch sizes (N + 1,), 0 for all samples; without replacement, at most the
+    client's number of samples."""
     given = np.zeros(len(sizes), dtype=np.int64)  # 0: all samples
     if batch is not None:
         values = np.asarray(batch)
@@ -159,8 +167,9 @@ def finite_factor(size: int, batch: int, replacement: bool) -> float:
 
 
 def minibatch_variance(problem: Any, i: Number, x: np.ndarray) -> float:
-    """Return E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x, computed from its
-    samples' gradients."""
+    """Return E||g - grad f_i(x)||^2 of client i's minibatch gradient g at x: the mean square
+    deviation of the samples' gradients from their mean, times `finite_factor`. Raises InvalidInput
+    unless the problem's noise is "minibatch"."""
     if problem.noise != "minibatch":
         refuse("noise", f"of {problem.name} must be minibatch", problem.noise)
     x, i = problem._point(x), problem._index(i)

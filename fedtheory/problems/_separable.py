@@ -35,6 +35,8 @@ SHAPES = dict(pseudo_huber=PSEUDO_HUBER, rational=RATIONAL, wave=WAVE, huber=HUB
 
 
 class Separable(NamedTuple):
+    """The arrays of a separable problem."""
+
     kind: int  # which psi
     q: float  # its parameter: the downward slope of a wave, the curvature left of 0 of the last two
     a: np.ndarray  # (d,) weight of psi
@@ -47,6 +49,8 @@ class Separable(NamedTuple):
 
 @jit
 def psi(kind, q, u):
+    """Return psi(u) of a kind, with psi(0) = psi'(0) = 0 and largest curvature 1; q is the
+    parameter of `Separable`."""
     if kind == PSEUDO_HUBER:
         return u * u / (1.0 + np.sqrt(1.0 + u * u))  # sqrt(1 + u^2) - 1 without cancellation
     if kind == RATIONAL:
@@ -97,6 +101,7 @@ def _common_loss(data, tilt, x, out):
 
 @jit
 def grad(data, i, x, out):
+    """Compute grad f_i(x) = (a_j w_j psi'(u_j) + m_j (x_j - c_j) + o_ij)_j into `out`."""
     for j in range(x.size):
         w, gap = data.w[j], x[j] - data.c[j]
         out[j] = data.a[j] * w * slope(data.kind, data.q, gap / w) + data.m[j] * gap + data.o[i, j]
@@ -104,11 +109,13 @@ def grad(data, i, x, out):
 
 @jit
 def loss(data, i, x):
+    """Return f_i(x) = h(x) + <o_i, x - c>."""
     return _common_loss(data, data.o[i], x, np.empty(x.size))
 
 
 @jit
 def objective(data, p, x, out):
+    """Return F(x) = h(x) + <tilt, x - c>, and write its gradient to `out`."""
     return _common_loss(data, data.tilt, x, out)
 
 
@@ -190,6 +197,7 @@ def _polish_minimum(u: float, a: float, m: float, level: float) -> float:
 
 
 def find_minimiser(problem: Any) -> np.ndarray:
+    """Return the minimiser of F, (d,)."""
     return _lowest_point(problem.data, problem.data.tilt)[0]
 
 
@@ -281,6 +289,9 @@ def separable_constants(problem: Problem) -> dict[str, Constant]:
 
 
 def _change_weights(problem: Any, p: Number) -> Problem:
+    """Return the problem under weights p: F has the tilt sum_i p_i o_i. Raises Impossible where F
+    has no minimiser then. Constants that no tilt touches keep the requested value; all others are
+    recomputed."""
     tilt = p @ problem.data.o
     if np.linalg.norm(tilt) <= 1e-14 * np.linalg.norm(
         problem.data.o

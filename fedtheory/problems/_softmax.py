@@ -122,6 +122,12 @@ def make_workspace(data, x, rows):
 
 @jit
 def batch(data, i, rows, draw, x, out):
+    """Compute the mean gradient over `rows` of client i's samples, plus ridge x, into `out`.
+
+    There are three ways: without padding for ten classes; in registers for one block of samples and
+    few classes; with a padded workspace otherwise. Sums run over the samples in order in all of
+    them.
+    """
     base, weight = data.starts[i], 1.0 / rows.size
     if data.classes == TEN:
         for k in range(x.size):
@@ -141,17 +147,20 @@ def batch(data, i, rows, draw, x, out):
 
 @jit
 def add_ridge(ridge, x, out):
+    """Add ridge x to `out`."""
     for k in range(x.size):
         out[k] += ridge * x[k]
 
 
 @jit
 def grad(data, i, x, out):
+    """Compute grad f_i(x) into `out`, over all samples of client i."""
     batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
 
 
 @jit
 def loss(data, i, x):
+    """Return f_i(x), over all samples of client i."""
     rows = np.arange(data.starts[i + 1] - data.starts[i])
     if data.classes == TEN:
         P, W, G, Z = TEN, x, x[:0], np.empty(BLOCK * TEN)
@@ -191,6 +200,7 @@ def total_loss(data, p, x, W, P, Z, G, sloped):
 
 @jit
 def value(data, p, x):
+    """Return F(x) without a gradient."""
     if data.classes == TEN:
         return total_loss(data, p, x, x, TEN, np.empty(BLOCK * TEN), x[:0], False)
     P, W, G, Z = make_workspace(data, x, 0)
@@ -199,6 +209,8 @@ def value(data, p, x):
 
 @jit
 def pieces(data, i, count, phase):
+    """Return the number of pieces of client i's gradient over `count` samples in a phase, 0 where
+    it is too small to share."""
     n = _pieces.count_samples(data, i, count)
     return _pieces.number(n, data.X.shape[1], data.classes, phase)
 

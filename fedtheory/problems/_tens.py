@@ -40,6 +40,7 @@ def add_products(sums, s_0, s_1, s_2, s_3, four, v, w):
 
 @jit(inline="always")
 def ten_zeros():
+    """Return the zero of `add_products`: four rows of eight lanes, and a vector of the rows' ends."""
     return zero(8), zero(8), zero(8), zero(8), zero(8)
 
 
@@ -105,12 +106,15 @@ def feature_pairs(a, f):
 
 @jit(inline="always")
 def with_feature(sums, a, f, four, W):
+    """Return the sums plus feature f of four samples times row f of W; `four` holds the feature of
+    each sample twice."""
     v, w = load(W, 10 * f, zero(8)), repeat_lanes(W, 10 * f + 8)
     return add_products(sums, a[0][f], a[1][f], a[2][f], a[3][f], four, v, w)
 
 
 @jit(inline="always")
 def four_scores(X, base, rows, W, Z, b):
+    """Compute the scores of four samples from the b-th on into Z."""
     F, a, sums = W.size // 10, four_samples(X, base, rows, b), ten_zeros()
     whole = F - F % 4
     for f in range(0, whole, 4):
@@ -190,6 +194,7 @@ def add_outer_product(X, base, rows, Z, low, G):
 
 @jit(inline="always")
 def four_features(X, base, rows, Z, f, sums):
+    """Return the sums plus, over all samples b, features f .. f + 3 times row b of Z."""
     for b in range(rows.size):
         a, v, w = X[base + rows[b]], load(Z, 10 * b, zero(8)), repeat_lanes(Z, 10 * b + 8)
         sums = add_products(sums, a[f], a[f + 1], a[f + 2], a[f + 3], pair_lanes(a, f), v, w)

@@ -190,5 +190,6 @@ def gradient_rows(X, base, rows, Z, C, P, ridge, x, out, left, e, right):
 
 @jit(inline="always")
 def store_pair(g, h, k, e, ridge, x, out):
+    """Write g + ridge x to out[k], .. and h + ridge x to out[k + e], .."""
     store(out, k, multiply_add(g, ridge, load(x, k, g)))
     store(out, k + e, multiply_add(h, ridge, load(x, k + e, h)))

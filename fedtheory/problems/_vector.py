@@ -61,6 +61,7 @@ def exp(x):
 
 @jit
 def half_square(x):
+    """Return ||x||^2 / 2."""
     total = 0.0
     for j in range(x.size):
         total += x[j] * x[j]

@@ -92,6 +92,9 @@ def bounded(
     same with corners; "rational", x^2 / (1 + x^2), and "wave", both non-convex. `layers` are named
     sizes, L one number or one per layer: L_l is attained in layer l. The width follows from M.
 
+    Raises Impossible where tilts (G) and noise (sigma) alone exceed M, and InvalidInput for noise
+    without a bound.
+
     >>> import fedtheory as ft
     >>> problem = ft.problems.bounded(d=2, clients=3, L=1.0, M=0.5)
     >>> problem.constants["M"].value, problem.constants["M"].scope

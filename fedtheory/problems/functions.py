@@ -23,6 +23,8 @@ ONE_AT_A_TIME = threading.Lock()  # trials share threads, and functions of users
 
 
 class Data(NamedTuple):
+    """A user's function with the samples of server and clients."""
+
     function: Callable[..., Any]  # (x, batch) -> (loss, gradient), means over the batch
     batches: tuple[Any, ...]  # (N + 1,) all samples of the server, or None, and of the clients
 
@@ -61,20 +63,23 @@ def call_model(data: Any, i: int, x: np.ndarray, batch: Any) -> Any:
 
 
 def grad(data: Any, i: int, x: np.ndarray, out: np.ndarray) -> Any:
+    """Compute grad f_i(x) into `out` by one call of the user's function on all samples of client i."""
     out[:] = call_model(data, i, x, data.batches[i])[1]
 
 
 def loss(data: Any, i: int, x: np.ndarray) -> Any:
+    """Return f_i(x) by one call of the user's function on all samples of client i."""
     return call_model(data, i, x, data.batches[i])[0]
 
 
 def batch(data: Any, i: int, rows: np.ndarray, draw: int, x: np.ndarray, out: np.ndarray) -> Any:
+    """Compute the mean gradient over `rows` of client i's samples into `out`."""
     out[:] = call_model(data, i, x, pick_samples(data.batches[i], np.array(rows)))[1]
 
 
 def objective(data: Any, p: np.ndarray, x: np.ndarray, out: np.ndarray) -> Any:
     """Return F and write its gradient to `out`, with one call of the user's function for each
-    client."""
+    client of positive weight. The sum runs over clients in order."""
     value = 0.0
     out[:] = 0.0
     for i in range(1, p.size):
@@ -268,6 +273,8 @@ def from_jax(
 
 
 def _import_package(package: Any, who: range | Sequence[int] | str) -> Any:
+    """Return an optional package; raise InvalidInput, with the command for its installation, where
+    the package is missing."""
     try:
         return __import__(package)
     except ImportError:
@@ -277,6 +284,7 @@ def _import_package(package: Any, who: range | Sequence[int] | str) -> Any:
 
 
 def _name_clients(server: Any, clients: Number) -> Any:
+    """Yield (name of the argument, data) for the server and each client."""
     yield "server", server
     if not arguments.is_iterable(clients):
         refuse("clients", "must be a list of pairs (X, y)", clients)
@@ -285,6 +293,7 @@ def _name_clients(server: Any, clients: Number) -> Any:
 
 
 def _check_pair(who: range | Sequence[int], own: bool) -> Any:
+    """Return a pair (X, y); refuse anything else under the argument's name."""
     if not isinstance(own, (tuple, list)) or len(own) != 2:
         refuse(who, "must be a pair (X, y)", own)
     if any(part is None for part in own):

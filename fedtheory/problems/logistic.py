@@ -24,6 +24,8 @@ NEWTON = 2000  # above this d there is no minimiser: Newton's matrix would be to
 
 
 class Data(NamedTuple):
+    """The arrays of logistic regression."""
+
     X: np.ndarray  # (n, d) rows a of all clients, the server's first
     y: np.ndarray  # (n,) labels, +-1
     starts: np.ndarray  # (N + 2,) client i owns rows starts[i] .. starts[i + 1] - 1
@@ -100,6 +102,8 @@ def combine_rows(X, y, base, rows, s, scale, low, out):
 
 @jit
 def batch(data, i, rows, draw, x, out):
+    """Compute mean_b -y a / (1 + exp(y a'x)) + ridge x over `rows` of client i's samples into
+    `out`."""
     m = np.empty(rows.size)
     compute_margins(data.X, data.y, data.starts[i], rows, x, m)
     margin_slopes(m)
@@ -110,11 +114,13 @@ def batch(data, i, rows, draw, x, out):
 
 @jit
 def grad(data, i, x, out):
+    """Compute grad f_i(x) into `out`, over all samples of client i."""
     batch(data, i, np.arange(data.starts[i + 1] - data.starts[i]), NO_DRAW, x, out)
 
 
 @jit
 def loss(data, i, x):
+    """Return f_i(x), over all samples of client i."""
     rows = np.arange(data.starts[i + 1] - data.starts[i])
     m = np.empty(rows.size)
     compute_margins(data.X, data.y, data.starts[i], rows, x, m)
@@ -140,6 +146,8 @@ def objective(data, p, x, out):
 
 @jit
 def pieces(data, i, count, phase):
+    """Return the number of pieces of client i's gradient over `count` samples in a phase, 0 where
+    it is too small to share."""
     return _pieces.number(_pieces.count_samples(data, i, count), data.X.shape[1], WEIGHT, phase)
 
 
@@ -173,6 +181,8 @@ def _label_signs(y: Sequence[Any]) -> np.ndarray:
 
 
 def _client_designs(data: Any) -> list[Any]:
+    """Return the Design of server and clients, None without samples. With labels of -1 and 1, a
+    residual is -y s with s in (0, 1), so its centre is -y / 2."""
     return [
         _linear.design_matrix(data.X[low:high], -0.5 * data.y[low:high, None])
         if high > low
@@ -182,6 +192,8 @@ def _client_designs(data: Any) -> list[Any]:
 
 
 def _hessian_of(problem: Any) -> Callable[..., Any]:
+    """Return the function x -> Hessian of F, (d, d): sum_b w_b s_b (1 - s_b) a a' + ridge I, with
+    s_b the logistic function of a'x."""
     data = problem.data
     X = data.X[data.starts[1] :]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
@@ -194,12 +206,15 @@ def _hessian_of(problem: Any) -> Callable[..., Any]:
 
 
 def _find_minimiser(problem: Any) -> np.ndarray:
+    """Return the minimiser of F by Newton's method."""
     return _linear.newton_minimiser(
         problem, _hessian_of(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
 def _change_weights(problem: Problem, p: np.ndarray) -> Problem:
+    """Return the problem under weights p. L, mu and the noise do not depend on p; G, xi_bar, G_star
+    and B do."""
     found = {
         **problem.constants,
         **_linear.dissimilarity_constants(_client_designs(problem.data), REACH, p),

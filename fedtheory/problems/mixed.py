@@ -182,6 +182,7 @@ def _mixed_constants(problem: Problem, requested: Mapping[str, float]) -> dict[s
 
 
 def _change_weights(plain: Any, problem: Any, p: Number) -> Problem:
+    """Return the mixed problem under weights p; L and mu keep the requested values."""
     moved = plain(problem, p)
     return replace(
         moved,

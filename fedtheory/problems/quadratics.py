@@ -51,6 +51,8 @@ def _data_tuple(
 
 
 def _change_weights(radius: Number, problem: Any, p: Number) -> Problem:
+    """Return the quadratic under weights p: minimiser, F* and dissimilarity are recomputed, while
+    curvatures and noise stay."""
     made = _weighted_parts(problem.data.A, problem.data.b, p, radius, problem.noise, problem.sigma)
     kept = {
         name: problem.constants[name]
@@ -155,6 +157,7 @@ def quadratic_from_arrays(
 
 
 def _find_minimiser(problem: Any) -> np.ndarray:
+    """Return the minimiser of F, (d,), known since the arrays were made."""
     return problem.data.x_star
 
 
@@ -210,6 +213,7 @@ def _draw_spectrum(generator: np.random.Generator, d: int, L: float, mu: float) 
 
 
 def _draw_rotation(generator: np.random.Generator, d: int) -> np.ndarray:
+    """Draw an orthogonal matrix (d, d)."""
     return np.linalg.qr(generator.standard_normal((d, d)))[0]
 
 

@@ -26,6 +26,9 @@ SERVER = np.int64(0)  # typed, so that kernels are compiled for one kind of inde
 
 
 class Shared(NamedTuple):
+    """The data of a problem under data sharing: the inner problem's data, and the shares of own and
+    lent samples."""
+
     inner: tuple[Any, ...]  # data of the problem that is shared
     own: np.ndarray  # (N + 1,) n_i / (n_i + n_0)
     lent: np.ndarray  # (N + 1,) n_0 / (n_i + n_0)
@@ -145,10 +148,12 @@ def share(problem: Any, ratio: Number = 1.0) -> Problem:
 
 
 def _lowest_loss(problem: Problem) -> np.ndarray | None:
+    """Return the minimiser of F for affine gradients, None where F is unbounded below."""
     return lowest_of(problem.grad, problem.d, problem.constants)
 
 
 def _of_mixtures(constant: Constant) -> Constant:
+    """Return a constant of every f_i and of f_0 as a constant of their convex combinations."""
     return constant._replace(how="of every f_i and of f_0, hence of their mixtures")
 
 

@@ -39,6 +39,8 @@ def _check_classes(y: Sequence[Any], classes: int | None) -> tuple[np.ndarray, i
 
 
 def _client_designs(data: Any) -> list[Any]:
+    """Return the Design of server and clients, None without samples, with residual centres
+    1/classes - onehot(y)."""
     designs = []
     for low, high in zip(data.starts, data.starts[1:]):
         e = np.full((high - low, data.classes), 1.0 / data.classes)
@@ -50,6 +52,7 @@ def _client_designs(data: Any) -> list[Any]:
 
 
 def _gradient_reach(classes: int) -> float:
+    """Return the largest distance of probabilities p from the uniform ones, ||p - 1/classes||."""
     return float(np.sqrt(1.0 - 1.0 / classes))  # ||p - 1/classes|| for p in the simplex
 
 
@@ -74,6 +77,9 @@ def accuracy(
 
 
 def _hessian_of(problem: Any) -> Callable[..., Any]:
+    """Return the function x -> Hessian of F, (F C, F C): sum_b w_b aa' (x) (diag(z) - zz') + ridge
+    I, with z the softmax probabilities of sample b; computed by blocks of samples, to limit memory.
+    """
     data, F, C = problem.data, problem.data.features, problem.data.classes
     X = data.X[data.starts[1] :, :F]
     weights = np.repeat(problem.weights[1:] / problem.sizes[1:], problem.sizes[1:])
@@ -96,12 +102,15 @@ def _hessian_of(problem: Any) -> Callable[..., Any]:
 
 
 def _find_minimiser(problem: Any) -> np.ndarray:
+    """Return the minimiser of F by Newton's method."""
     return _linear.newton_minimiser(
         problem, _hessian_of(problem), float(np.mean(np.linalg.norm(problem.data.X, axis=1)))
     )
 
 
 def _change_weights(problem: Any, p: Number) -> Problem:
+    """Return the problem under weights p. L, mu and the noise do not depend on p; G, xi_bar, G_star
+    and B do."""
     data = problem.data
     found = {
         **problem.constants,

@@ -37,11 +37,14 @@ class Arrays(NamedTuple):
 
 
 class _Model(NamedTuple):
+    """A client's model: labels argmax(W'x + b) of features x ~ N(v, diag(j^-1.2))."""
+
     W: np.ndarray  # (features, classes)
     b: np.ndarray  # (classes,)
     v: np.ndarray  # (features,)
 
     def draw(self, generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n samples: features (n, features) and their classes (n,)."""
         deviations = np.arange(1, len(self.v) + 1) ** -0.6  # square roots of j^-1.2
         X = self.v + generator.standard_normal((n, len(self.v))) * deviations
         return X, np.argmax(X @ self.W + self.b, axis=1)
@@ -125,6 +128,7 @@ def synthetic_data(
 def _draw_model(
     alpha: float, beta: float, features: int, classes: int, iid: bool, seed: int, k: int
 ) -> _Model:
+    """Draw client k's model; the same model for all clients if `iid`, with v = 0."""
     generator = rng.host_generator(seed, "synthetic model" if iid else f"synthetic model {k}")
     u, B = np.sqrt([alpha, beta]) * generator.standard_normal(2)
     W, b = (

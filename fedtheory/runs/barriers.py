@@ -82,7 +82,7 @@ else:
 @jit
 def take_piece(gate, part):
     """Take the next piece of a part of the work and return the piece's number; each piece is taken
-    by one worker."""
+    by one worker. Numbers beyond the last piece mean that nothing is left."""
     return add_to_counter(gate, TAKEN + LINE * part, np.int64(1))
 
 

@@ -304,7 +304,8 @@ def the_round(truth, trials, chunk, trial, r):
 @jit.jit
 def end_round(rules, law, trials, chunk, cohort, scratch, now, trial, r):
     """Close a round and store its results, unless the run was stopped; return true if there is
-    something to measure."""
+    something to measure. `ordinal`, the number of gradient calls before the server's steps, is
+    counted anew, since workers share the cohort."""
     ordinal = np.int64(law.asks & SERVER_GRAD)
     for s in range(now.work.size):
         ordinal += now.work[s] + (law.asks & CLIENT_GRAD) // CLIENT_GRAD

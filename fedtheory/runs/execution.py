@@ -231,7 +231,7 @@ def carry_out(
     chunk: Number = None,
     checkpoint: Any = None,
 ) -> Run:
-    """Execute a job to its end, and return its Run.
+    """Run a job to its end, and return its Run.
 
     A chunk of rounds runs in a thread of its own, so that Ctrl-C is seen while machine code runs.
     Chunks grow up to CHUNK_SECONDS unless `chunk` fixes their rounds. After each chunk

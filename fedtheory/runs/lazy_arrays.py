@@ -43,7 +43,8 @@ def repeat_array(first: np.ndarray, count: int) -> np.ndarray:
 
 
 def copy_array(array: np.ndarray) -> np.ndarray:
-    """Return a copy of an array that writes no pages of zeros."""
+    """Return a copy of an array without writing pages of zeros, so that rows of absent clients stay
+    unallocated."""
     if array.nbytes < LARGE:
         return array.copy()
     found = lazy_zeros(array.shape, array.dtype)

@@ -138,7 +138,7 @@ class Slabs:
         return [lazy_arrays.copy_array(slab) for slab in self.arrays]
 
     def restore(self, copies: Sequence[np.ndarray]) -> None:
-        """Overwrite the state with copies that `copy` returned."""
+        """Restore the state from copies made by `copy`."""
         for slab, copy in zip(self.arrays, copies):
             lazy_arrays.put_array(copy, slab)
 
@@ -236,6 +236,8 @@ class Machine:
         return self._kept[name].ctypes.data
 
     def _trained_on(self, problem: Problem, h: Any) -> Problem:
+        """Return the problem for clients to train on: the method's transform of the problem (data
+        sharing), or the problem itself."""
         return problem if self.algorithm.transform is None else self.algorithm.transform(problem, h)
 
     def objective_is(self, problem: Problem, h: Any) -> None:
@@ -358,6 +360,7 @@ class Machine:
         return self._side_by_side
 
     def _hand_chunk(self, chunk: Any) -> tuple[int, int, int, int, int]:
+        """Return the arguments common to both loops: rules, law, truth, trials and the chunk."""
         rounds = self._hand_group(chunk._replace(seed=np.uint64(chunk.seed)), "chunk")
         return self.rules, self.law, self.truth, self.trials, rounds
 

@@ -136,8 +136,9 @@ def _check_metrics(names: Sequence[str] | None, problem: Problem) -> tuple[tuple
 def start_of(
     problem: Problem, x_0: np.ndarray | Sequence[float | list[float]] | None, trials: int
 ) -> np.ndarray:
-    """Return the starts of all trials, an array (trials, d); raise InvalidInput where x_0 has
-    another shape or is not finite."""
+    """Return the starts of all trials, an array (trials, d): x_0 itself, one point for all, the
+    problem's own start, or zeros. Raises InvalidInput where x_0 has another shape or is not finite.
+    """
     if x_0 is None:
         x_0 = np.zeros(problem.d) if problem.start is None else problem.start
     x_0 = arguments.check_array("x_0", x_0)

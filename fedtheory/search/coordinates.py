@@ -97,8 +97,8 @@ class Columns:
         return points
 
     def proper(self, points: np.ndarray) -> np.ndarray:
-        """Clip raw points to the ranges of their kinds, in place, and return them. A nonnegative
-        number whose logarithm is below the range becomes 0."""
+        """Limit raw points to the ranges of their kinds, in place, and return the points. A
+        nonnegative number whose logarithm is below the range becomes 0."""
         for n, name in enumerate(self.names):
             kind = self.kinds[name]
             if kind == "unit":

@@ -31,7 +31,8 @@ def point_document(point: Point) -> dict[str, Any]:
 
 def build_document(q: Target, answer: Any, given: Sequence[str]) -> dict[str, Any]:
     """Return the document of an Answer that violates its line; `given` names the numbers that the
-    document states."""
+    document states. The document is checked here by the same program that readers run; a wrong
+    search raises an error instead of giving a verdict."""
     stated = target_statement(q)
     shown = stated["statement"]["domains"].keys() | stated["statement"]["measured"].keys()
     written = dict(
@@ -194,7 +195,7 @@ def speaks_of(written: Mapping[str, Any], claim: Claim) -> bool:
 
 
 def used_measures(q: Target) -> set[str]:
-    """Return the names of the measured quantities that the line or a hypothesis mentions."""
+    """Return the names of the measured quantities in the line and in the hypotheses."""
     return {
         name for e in (q.left, q.right, *q.relations) for name in q.names(e) if name in q.measured
     }

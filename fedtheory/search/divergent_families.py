@@ -184,11 +184,12 @@ def follow_family(
     start: Point,
     moves: Mapping[str, int],
 ) -> Any:
-    """Return what `confirm_family` returns, from the exact point `start`.
+    """Return the result of `confirm_family` from the exact point `start`.
 
     Member k of the family has each number multiplied by BASE^(k power). Each member is confirmed as
     a counterexample of left <= constant * shape, with a constant just below its ratio; the
-    constants must grow by GROWTH at each step.
+    constants must grow by GROWTH at each step. Where the ratio is infinite, any constant serves,
+    and a power of BASE is taken.
     """
     members, constants = [], []
     for step in range(STEPS + 1):

@@ -212,7 +212,7 @@ class Target:
             return Many(np.array(np.nan))
 
     def truth(self, relation: sympy.Rel, values: Assignment, size: int) -> np.ndarray:
-        """Return a mask (size,) of instances at which a relation holds."""
+        """Return the mask (size,) of a relation's truth in each instance."""
         found = self.value(relation, values)
         return np.broadcast_to(
             np.asarray(found.at if isinstance(found, Many) else found, dtype=bool), size
@@ -295,7 +295,7 @@ class Target:
         return self.rating.pulls(self._at(values, size), size)[:2]
 
     def _at(self, values: Assignment, size: int) -> Callable[..., Any]:
-        """Return the function that evaluates an expression at `values`, as an array (size,)."""
+        """Return a function from expressions to arrays (size,) at `values`."""
         return lambda e: as_array(self.value(e, values), size)
 
     # One instance, exactly

@@ -75,8 +75,8 @@ class Hunt(Columns):
     def _count_work(
         self, look: Callable[..., Any], points: Number, edge: bool
     ) -> tuple[np.ndarray | dict[str, Number], ...]:
-        """Return the result of `look(points, edge)` without its last part, and charge its
-        operations: LEAST, and more for each point of the batch."""
+        """Return the first three results of `look(points, edge)`, and charge LEAST steps, plus the
+        steps counted times 1 + points / 400, to the search."""
         before = tally.count
         try:
             with np.errstate(all="ignore"):

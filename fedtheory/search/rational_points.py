@@ -222,7 +222,7 @@ class Point:
         return answer is not None and bool(self.asked(lambda: answer.kept))
 
     def with_number(self, name: str, value: Fraction) -> "Point":
-        """Return this point with one number replaced."""
+        """Return this point with another value of a number."""
         return Point(self.hunt, {**self.numbers, name: value})
 
     def simpler(self, effort: int = 400, looks: int | None = None) -> "Point | None":

@@ -132,7 +132,7 @@ def zero_parts(gap: sympy.Expr) -> Iterator[sympy.Expr]:
 
 
 def _denominator_root(part: sympy.Expr) -> bool:
-    """Tell whether a factor is a negative power, whose base must not be 0."""
+    """Tell whether a factor is a negative power, so 0 is excluded for its base."""
     return part.is_Pow and part.exp.is_number and part.exp.is_negative
 
 

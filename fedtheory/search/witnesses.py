@@ -177,9 +177,9 @@ def ask_witnesses(
 
 
 def _ask_witness(q: Target, witness: Witness) -> Found | None:
-    """Return what a line says at a witness, or None unless all hypotheses certainly hold there.
+    """Return the Found of a line at a witness, or None unless all hypotheses certainly hold there.
     Bounds that the witness states may be looser than the instance's own constants, never tighter.
-    """
+    Raises Undefined for a tighter bound."""
     point = answer = given = None
     if witness.shape is None:
         tight = witness.setting.constants(witness.instance)
