@@ -1,5 +1,9 @@
 """The parsers of the command line: commands, their arguments, and the messages for arguments that
-are not valid."""
+are not valid.
+
+Building the parsers imports no part of the library that decides or runs anything, because each
+`--help` and each completion builds them.
+"""
 
 import argparse
 import difflib
@@ -23,7 +27,11 @@ NUMBERS = {int: "an integer", float: "a number"}
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports a mistake in one line and suggests the word that was probably
-    meant."""
+    meant.
+
+    The exit code of a mistake is 2. Messages go to stderr and name the command whose help says
+    more.
+    """
 
     def error(self, message: str) -> None:
         message = message.replace("the following arguments are required:", "it needs")

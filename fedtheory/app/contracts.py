@@ -1,7 +1,9 @@
 """Contract tests: the rules that every problem, method, claim, model and figure must meet.
 
 `fedtheory contracts FILE.py` runs the contracts on the records that a user's file defines. This
-library's tests run them on every record that is discovered.
+library's tests run them on every record that is discovered. A contract compares a record with
+something independent of it: gradients with finite differences, compiled with interpreted runs,
+floats with fractions. No contract says whether a method is good or a claim true.
 """
 
 from collections.abc import Callable, Sequence
@@ -36,6 +38,7 @@ def sample_points(problem: Problem, count: int = 4) -> Any:
 
 
 def client_range(problem: Problem) -> Any:
+    """Return the indices of the losses: 1, ..., N, and 0 where the problem has a server's loss."""
     return range(0 if problem.has_server else 1, problem.N + 1)
 
 
@@ -95,7 +98,11 @@ def broken_pieces(problem: Problem) -> Any:
 
 def broken_constants(problem: Problem, slack: float = 1e-9) -> Any:
     """Return the names of the global constants that some sampled point, or pair of points,
-    contradicts."""
+    contradicts.
+
+    Checked are L, mu, G, xi_bar, and G_star with B, where they are claimed for all points. A
+    constant that no sampled point contradicts may still be wrong.
+    """
     value = {n: c.value for n, c in problem.constants.items() if c.scope == "global"}
     found = set()
     xs = sample_points(problem, 6)
@@ -132,6 +139,8 @@ def broken_constants(problem: Problem, slack: float = 1e-9) -> Any:
 
 
 def example_settings(algorithm: Any, problem: Any) -> Any:
+    """Return arguments of a short run of a method on a problem: 2 rounds, 2 trials, S below N if
+    allowed."""
     hyper = example_hyper(algorithm)
     for which in (algorithm.steps, algorithm.server_steps):
         if isinstance(which, str):
@@ -146,7 +155,11 @@ def example_settings(algorithm: Any, problem: Any) -> Any:
 
 
 def check_contracts(paths: Sequence[Path]) -> Any:
-    """Return (data, text, whether all contracts are met) for the records that the files define."""
+    """Return (data, text, whether all contracts are met) for the records that the files define.
+
+    A row has the record's name, the rule in words, whether it is met, and why not. A file without
+    any record is refused.
+    """
     rows = []
     with plugins.registered(paths) as files:
         for file in files:
@@ -165,6 +178,8 @@ def check_contracts(paths: Sequence[Path]) -> Any:
 
 
 def _try_contract(test: Any) -> Any:
+    """Return whether a test ends without an exception, with its answer or the exception in
+    words."""
     try:
         told = test()
     except KeyboardInterrupt:
@@ -198,12 +213,14 @@ def _contracts_of(file: Any) -> Any:
 
 
 def _nearly_equal(a: Any, b: Any, tolerance: Any) -> Any:
+    """Raise ValueError unless two arrays differ by at most `tolerance` in every entry."""
     gap = np.max(np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)), initial=0.0)
     if not gap <= tolerance:
         raise ValueError(f"the two sides differ by {gap:.3g}")
 
 
 def _of_method(method: Any) -> Any:
+    """Yield the contracts of a method: guarded numbers, finite runs, equal bits, exact kernels."""
     examples = dict(discover.examples())
     problem, one = examples["quadratics.own"], examples["quadratics.one"]
     run = lambda on=problem, **more: ft.run(on, method, **{**example_settings(method, on), **more})
@@ -293,6 +310,8 @@ def _agree_exactly(method: Any) -> Any:
 
 
 def _of_problem(label: str, problem: Any) -> Any:
+    """Yield the contracts of a problem: gradients, objective, constants, minimiser, and a run."""
+
     def gradients() -> Any:
         gaps = (
             gradient_gap(problem, i, x)
@@ -339,6 +358,8 @@ def _of_problem(label: str, problem: Any) -> Any:
 
 
 def _of_claim(claim: Any) -> Any:
+    """Yield the contracts of a claim: a fitting model, a decision, and a weakened bound that
+    fails."""
     from fedtheory.models import fitting
     from fedtheory.verdicts.model_search import explain_unfit
 
@@ -365,6 +386,7 @@ def _of_claim(claim: Any) -> Any:
 
 
 def _of_model(setting: "Model") -> Any:
+    """Yield the contracts of a model: floats agree with fractions, and instances fit the schema."""
     takes = lambda: setting.takes
 
     def alike() -> Any:
@@ -417,10 +439,13 @@ def _of_model(setting: "Model") -> Any:
 
 
 def _measured_symbols(setting: Any) -> Any:
+    """Return the names of the table's symbols that a model measures."""
     return [name for name, entry in setting.table.items() if entry.measure in setting.measures]
 
 
 def _of_figure(figure: Any) -> Any:
+    """Yield the contract of a figure: data computed at the smallest scale can be drawn."""
+
     def drawn() -> Any:
         from matplotlib.figure import Figure
 

@@ -244,11 +244,14 @@ def _step_lines(claim: "Claim") -> list[Any]:
 
 
 def _needed_letters(claim: Any, line: Number = 0, strict: bool = True) -> list[str]:
+    """Return the letters that have to be given to evaluate a line, and its hypotheses if
+    `strict`."""
     relations = [a.relation for a in claim.assumptions if strict and a.relation is not None]
     return claim.needs(claim.lines[line][2], *relations)
 
 
 def _assumption_text(a: Assumption, claim: "Claim") -> str:
+    """Return a hypothesis in words or as a relation, with its place and its note."""
     text = a.holds.says if a.condition else claim.plain(a.holds)
     return (
         text
@@ -258,6 +261,7 @@ def _assumption_text(a: Assumption, claim: "Claim") -> str:
 
 
 def _comparison_text(c: "Comparison") -> str:
+    """Return a comparison of a finding in words, with its margin and place."""
     where = f" ({c.where})" if c.where else ""
     margin = f", within {c.margin:.3g}" if c.margin is not None else ""
     margin += (

@@ -1,5 +1,9 @@
 """Typesetting of the mathematics in sentences written on a keyboard: names of symbols, and the
-formulas that operators, brackets and functions make of these names."""
+formulas that operators, brackets and functions make of these names.
+
+Sentences of claims are plain text, so that a terminal can show them. What is mathematics is decided
+by the claim's own symbols and a few rules; a doubtful case stays prose.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -97,6 +101,8 @@ def replace_signs(text: str) -> str:
 
 
 def split_tokens(text: str, known: Mapping[str, str]) -> list[Token]:
+    """Return the tokens of a text: the names in `known` with their LaTeX, and signs, numbers and
+    letters."""
     found = []
     for match in token_pattern(frozenset(known)).finditer(text):
         kind, said = match.lastgroup, match[0]

@@ -73,7 +73,7 @@ def proof_size(proof: Mapping[str, Any]) -> int:
 
 
 def replay(document: Document | Sequence[Any]) -> list[str | list[Any]]:
-    """Return the relation that a document proves; raises Refused if the document proves none."""
+    """Return the relation that a document proves; raise Refused if the document proves none."""
     return certificate.check(document)
 
 

@@ -1,5 +1,10 @@
 """Participation laws and their effect on a scheme's aggregate, at first order in the step size
-(flex, section 4.1)."""
+(flex, section 4.1).
+
+With small steps, a round moves the model by E[p_tau^k s_tau^k] times the gradients of the devices.
+Measured are these weights, their ratios and sums, moments of the law of work, and the squared
+distance between the minimiser and the point to which a scheme leads. No round is run.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -23,6 +28,7 @@ ENSURES = quadratics.ENSURES - quadratics.BOUNDED
 
 
 def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
+    """Draw N, E, tau, a device k, a number of steps s_k, noise and a law of work."""
     N = random.choice([1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
     E = random.choice([1, 2, 2, 3, 5])
     return dict(
@@ -37,6 +43,7 @@ def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return E, tau, s_k, N, p_k of the device k, L, mu, Gamma and sigma_bar_sq."""
     devices, best = instance["devices"], quadratics.minimiser(instance["devices"])
     Gamma = quadratics.excess(devices, best)
     return dict(
@@ -53,6 +60,11 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return moments of the law, limit weights by scheme, and squared biases of the limit.
+
+    Scheme A is biased by E[q^k N / K_tau] given a complete device, scheme B by E[s^k], scheme C by
+    its own coefficients; each bias moves the minimiser of the weighted quadratics.
+    """
     devices, law, E, k = instance["devices"], instance["law"], instance["E"], instance["k"] - 1
     p, best = devices["p"], quadratics.minimiser(devices)
     Gamma = quadratics.excess(devices, best)
@@ -100,6 +112,7 @@ def measure_symbols(
 
 
 def make_model(scheme: str) -> Any:
+    """Return the model of laws under a scheme, "A", "B" or "C"."""
     method = f"flex_{scheme.lower()}"
     fields = Fields(
         quadratics.scheme_field(scheme),

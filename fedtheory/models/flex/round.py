@@ -1,4 +1,9 @@
-"""One round of flex with given noise and given work, on quadratics: both lines of (2)."""
+"""One round of flex with given noise and given work, on quadratics: both lines of (2).
+
+Device k does s^k steps from x on a_k w^2 / 2, with a tilt of its own at each step in the place of
+noise, so that any sequence of gradients can occur. Measured is how far the two lines of (2), and
+two readings of the coefficients, are apart. Nothing is random.
+"""
 
 from collections.abc import Callable, Collection, Sequence, Set
 from fractions import Fraction
@@ -26,6 +31,11 @@ ENSURES = frozenset(
 
 
 def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
+    """Draw N devices, E and each device's steps s^k.
+
+    A device does all E steps if full work is assumed, and at least one step if activity is assumed.
+    Scheme A needs a device that completes E steps.
+    """
     N, E = random.choice([1, 1, 2, 3]), random.choice([1, 2, 3])
     lowest = E if "full_work" not in relaxed else 1 if "all_active" not in relaxed else 0
     s = [random.randint(lowest, E) for _ in range(N)]
@@ -48,10 +58,12 @@ def list_devices(shape: Shape) -> Any:
 
 
 def build_curvatures(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the curvatures of each device by coordinate."""
     return [read_vector(point, f"a_{k}", shape["d"]) for k in range(shape["N"])]
 
 
 def build_tilts(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the tilts of each device: one for each step, and one more."""
     return [
         [read_vector(point, f"tilt_{k}_{i}", shape["d"]) for i in range(int(s) + 1)]
         for k, s in enumerate(shape["s"])
@@ -59,6 +71,7 @@ def build_tilts(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def build_weights(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the weights p_k of the devices: positive, with sum 1."""
     return work_law.shares([point.get(f"weight_{k}", quadratics.ONE) for k in range(shape["N"])])
 
 
@@ -77,6 +90,7 @@ def fields_of(scheme: str) -> Any:
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return E, N, and L and mu: the largest and the least curvature."""
     return dict(
         E=Fraction(instance["E"]),
         N=Fraction(len(instance["s"])),
@@ -88,6 +102,8 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Collection[str]
 ) -> dict[str, Any]:
+    """Return squared distances between the lines of (2) with step size eta and the scheme's
+    p_tau."""
     p_tau = moments.coefficients(instance["scheme"], instance["p"], instance["s"], instance["E"])
     grad = lambda k, i, w: vector(instance["a"][k]) * w + vector(instance["tilt"][k][i])
     found = moments.two_lines(grad, vector(instance["x"]), p_tau, instance["s"], values["eta"])
@@ -126,12 +142,15 @@ def of_rates(
 
 
 def list_conditions(instance: Instance) -> Any:
+    """Return the conditions on activity and work that the given steps meet, none without sum p =
+    1."""
     s, E = instance["s"], instance["E"]
     lost = name_true(all_active=0 in s, some_complete=E not in s, full_work=set(s) != {E})
     return ENSURES - lost if sum(instance["p"]) == 1 else frozenset()
 
 
 def make_model(scheme: str) -> Any:
+    """Return the model of one round of a scheme, "A", "B" or "C"."""
     method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
     conditions_held = fields.guard(list_conditions)
     return Model(

@@ -1,4 +1,10 @@
-"""Rounds of flex on quadratics at theorem 3.1's learning rate: exact moments over rounds."""
+"""Rounds of flex on quadratics at theorem 3.1's learning rate: exact moments over rounds.
+
+Devices with losses a_k (w - b_k)^2 / 2 and noise of +-r_k work by a law that is drawn with the
+shape. Measured are the expected squared distance to the minimiser at the end, its limit over
+rounds, and moments of the law that the theorem's constants need. Long runs of up to 300 rounds are
+drawn for small rounds, because noise and drift show only after the start is forgotten.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -25,6 +31,7 @@ END = tuple(name for name, entry in TABLE.items() if entry.measure == TABLE["sq_
 
 
 def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
+    """Draw N and E up to 3, a number of rounds tau, noise, a span of iterates and a law of work."""
     N = random.choice([1, 1, 2, 2, 3] if "heterogeneous" in relaxed else [2, 2, 3])
     E = random.choice([1, 1, 2, 2, 3])
     tau = random.choice([1, 1, 1, 2, 3, 5, 10] if N < 3 else [1, 1, 2, 4])
@@ -60,6 +67,11 @@ def fields_of(scheme: str) -> Any:
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants of theorem 3.1: law moments, E, N, tau, L, mu, G, Gamma and noise.
+
+    Gamma is the weighted mean of each loss at the common minimiser above its own minimum, and
+    sigma_bar_sq is the sum of (p_k r_k)^2.
+    """
     devices, E, tau, best = (
         instance["devices"],
         instance["E"],
@@ -84,6 +96,11 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return the expected squared distance after tau rounds, and the squared bias in the limit.
+
+    Rates that vanish, but whose sum does not, lead to the zero of the mean weighted gradient, which
+    is the minimiser only for unbiased weights.
+    """
     devices, E, span, law = instance["devices"], instance["E"], instance["span"], instance["law"]
     best = quadratics.minimiser(devices)
     rounds = moments.rounds_of(instance["scheme"], devices["p"], law, E)
@@ -116,6 +133,7 @@ def conditions_held(instance: Instance) -> frozenset[str]:
 
 
 def make_model(scheme: str) -> Any:
+    """Return the model of rounds of a scheme, "A", "B" or "C"."""
     method, fields = f"flex_{scheme.lower()}", fields_of(scheme)
     return Model(
         name=f"flex_run_{scheme.lower()}",

@@ -75,6 +75,7 @@ def may_work(shape: Shape, members: int) -> bool:
 
 
 def law_coordinates(shape: Shape) -> dict[str, str]:
+    """Return the coordinates of the law's probabilities; an outcome that is certain has none."""
     kind, *parts = shape["law"].split()
     if kind == "tied":
         return {f"q_{j}": "unit" for j in range(len(parts))} if len(parts) > 1 else {}
@@ -109,12 +110,17 @@ def build_law(shape: Shape, point: Point) -> list[list[Any]]:
 
 
 def shares(weights: Sequence[Number | Counted]) -> list[Number | Counted]:
+    """Return weights divided by their sum."""
     total = sum(weights)
     return [w / total for w in weights] if len(weights) > 1 else [ONE]
 
 
 def held_by_law(law: Sequence[Any], E: int, scheme: str | None = None) -> frozenset[str] | None:
-    """Return the conditions that a law of work meets, or None where the data are no law."""
+    """Return the conditions that a law of work meets, or None where the data are no law.
+
+    Independence is tested exactly: the joint probability of each outcome has to be the product of
+    the devices' own probabilities.
+    """
     N = len(law[0][1])
     if (
         sum(q for q, _ in law) != 1

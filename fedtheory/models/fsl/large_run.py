@@ -146,6 +146,7 @@ class Losses:
         self.near = is_shared([self.F[0], self.server[0]])  # gradients differ by a constant
 
     def modified_gradients(self, gamma: Number | Counted) -> tuple[Number | Counted, ...]:
+        """Return (slope, tilt) of the modified loss (F + gamma f_0) / (1 + gamma)."""
         return tuple((a + gamma * b) / (1 + gamma) for a, b in zip(self.F, self.server))
 
 

@@ -85,9 +85,11 @@ class Round:
         return sum(value(i) for i in self.clients) / self.case.N
 
     def F(self, y: "np.ndarray") -> Number | Counted:
+        """Return F(y), the weighted mean of the clients' losses."""
         return self.average(lambda i: self.case.loss(i, y))
 
     def tilde_F(self, y: "np.ndarray") -> Number | Counted:
+        """Return the modified loss (F(y) + gamma f_0(y)) / (1 + gamma)."""
         case = self.case
         return (self.F(y) + case.gamma * case.loss(0, y)) / (1 + case.gamma)
 
@@ -99,9 +101,11 @@ class Round:
 
     @cached_property
     def traces(self) -> list[tuple[Fraction, Trace]]:
+        """Return [(probability, Trace)] over all cohorts and draws of the round."""
         return self.rounds.of(self.start, self.case.law(), lambda state, i, steps: self.walks(i))
 
     def E(self, value: Callable[..., Any]) -> Number | Counted:
+        """Return the expectation of a function of the round's trace."""
         return expect_over(self.traces, value)
 
     def over_clients(self, value: Callable[..., Any]) -> Number | Counted:
@@ -111,6 +115,7 @@ class Round:
 
     @cached_property
     def E_c(self) -> Number | Counted:
+        """Return E_c, the mean squared distance of clients from x over the steps 0, ..., K - 1."""
         K = self.case.K
         return (
             self.over_clients(lambda i, o: sum(square_norm(self.x - y) for y in o.points[:K])) / K
@@ -118,6 +123,8 @@ class Round:
 
     @cached_property
     def E_0(self) -> Number | Counted:
+        """Return E_0, the mean squared distance of the server from x over the steps 0, ..., K_0 -
+        1."""
         K_0 = self.case.K_0
         return self.E(lambda o: sum(square_norm(self.x - y) for y in o.server.points[:K_0])) / K_0
 
@@ -125,26 +132,35 @@ class Round:
 
     @staticmethod
     def estimates(o: Trace) -> "np.ndarray":
+        """Return the sum of the noisy gradients of a cohort over all its steps."""
         return sum(n for walk in o.clients for n in walk.estimates)
 
     @staticmethod
     def there(o: Trace) -> "np.ndarray":
+        """Return the sum of the exact gradients at a cohort's points over all its steps."""
         return sum(n for walk in o.clients for n in walk.gradients)
 
     def at_x(self, o: Trace) -> "np.ndarray":
+        """Return K times the sum of a cohort's exact gradients at x."""
         return self.case.K * sum(self.g[i] for i in o.cohort)
 
     def changed(self, o: Trace) -> "np.ndarray":
+        """Return the sum over a cohort's steps of the exact gradient's change since x."""
         return sum(n - self.g[i] for i, walk in zip(o.cohort, o.clients) for n in walk.gradients)
 
     def server_changed(self, o: Trace) -> "np.ndarray":
+        """Return the sum over the server's steps of the change of grad f_0 since x."""
         return sum(n - self.g[0] for n in o.server.gradients)
 
     def server_error(self, o: Trace) -> "np.ndarray":
+        """Return the sum over the server's steps of the noisy gradient minus grad f_0(x)."""
         return sum(n - self.g[0] for n in o.server.estimates)
 
     def excess_29(self) -> Number | Counted:
-        """Return the largest excess of (29) over clients and steps."""
+        """Return the largest excess of (29) over clients and steps.
+
+        The bound of (29) for client i is 37/20 K eta_l^2 (2 K ||grad f_i(x)||^2 + sigma^2).
+        """
         case = self.case
         allowed = {
             i: Fraction(37, 20)
@@ -191,6 +207,12 @@ class Round:
         return clients / case.K - case.gamma * server / case.K_0
 
     def T_3(self) -> Fraction | Counted:
+        """Return T_3, the inner product of the modified gradient with the errors of clients and
+        server.
+
+        The errors are -eta_0 gamma times the server's, and eta_g eta_l times K grad F minus the
+        cohort's mean sum of noisy gradients.
+        """
         case = self.case
         return self.E(
             lambda o: self.tilde_grad.dot(
@@ -200,6 +222,7 @@ class Round:
         )
 
     def T_7(self) -> Fraction | Counted:
+        """Return T_7 = (1 + 12 (K_0 eta_0)^2 (gamma L)^2) E_c."""
         case = self.case
         step = case.K_0 * case.eta_0
         return (1 + 12 * step**2 * (case.gamma * case.L) ** 2) * self.E_c
@@ -276,12 +299,15 @@ class Served:
         self.a, self.b = self.pairs[0]
 
     def mean(self, value: Callable[..., Any]) -> Number:
+        """Return the plain mean of value(i) over the clients."""
         return sum(value(i) for i in range(1, self.case.N + 1)) / self.case.N
 
     def F(self, y: "np.ndarray") -> Number:
+        """Return F(y), the plain mean of the clients' losses."""
         return self.mean(lambda i: self.case.loss(i, y))
 
     def grad_F(self, y: "np.ndarray") -> "np.ndarray":
+        """Return grad F(y), the plain mean of the clients' gradients."""
         return self.mean(lambda i: self.case.grad(i, y))
 
 

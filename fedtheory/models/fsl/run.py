@@ -91,6 +91,8 @@ def server_is_mean(shape: Shape) -> bool:
 
 
 def loss_coordinates(shape: Shape) -> Any:
+    """Return the coordinates of all losses; a server's loss that is the mean has none of its
+    own."""
     found = family_coordinates(shape, shape["N"] + 1)
     own = ("tilt_0_", "own_0_")
     return {
@@ -99,6 +101,9 @@ def loss_coordinates(shape: Shape) -> Any:
 
 
 def build_losses(shape: Shape, point: Any, size: int) -> Any:
+    """Build [f_0, ..., f_N]; the word "mean" stands for f_0 = F, which a document can state
+    exactly.
+    """
     filled = {**{name: Fraction(0) for name in family_coordinates(shape, 1)}, **point}
     server, *clients = build_family(shape, filled, size)
     return ["mean" if server_is_mean(shape) else server, *clients]
@@ -143,6 +148,7 @@ def mean_curve(fs: Sequence[dict[str, Any]], shares: Sequence[Fraction]) -> dict
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants of a round and T; xi_bar is 0 where f_0 is F."""
     found = dict(
         fsl_round.derive_constants(dict(instance, losses=curves(instance))),
         T=Fraction(instance["T"]),
@@ -155,6 +161,11 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return expected values of a run: by moments for quadratics, by the kernels' paths elsewhere.
+
+    The weights of the modified loss are gamma / (1 + gamma) for f_0 and p_i / (1 + gamma) for f_i.
+    Squared gradients are expected at x_0, ..., x_{T-1}, the loss at x_T.
+    """
     f, gamma, T = curves(instance), values["gamma"], instance["T"]
     x, case = vector(instance["x"]), fsl_round.case(dict(instance, losses=f), values)
     original = [Fraction(0), *weights(instance)]
@@ -219,6 +230,9 @@ def spreads(instance: Instance) -> list[list[Number | Counted]]:
 
 @FIELDS.guard
 def conditions_held(instance: Instance) -> frozenset[str]:
+    """Return the conditions of a round, and "bounded_below" where F and f_0 each have an
+    infimum.
+    """
     f = curves(instance)
     found = fsl_round.list_conditions(dict(instance, losses=f))
     # F and f_0 are bounded below, so that the modified loss is bounded below for every gamma

@@ -121,11 +121,16 @@ SHARING = Model(
 
 
 def drawn_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int]:
+    """Draw n from 1 to 6 samples of the clients, n_0 of them for the server, and the dimension."""
     n = random.randint(1, 6)
     return dict(n=n, n_0=random.randint(1, n), d=random.choice([1, 1, 2]))
 
 
 def drawn_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the expected squared error of the server's mean gradient, and the samples' variance.
+
+    The n_0 samples are drawn without replacement, all subsets with equal probability.
+    """
     x, n_0 = vector(instance["x"]), instance["n_0"]
     g = [x - vector(z) for z in instance["samples"]]
     mean = sum(g) / len(g)

@@ -56,6 +56,7 @@ class Clients:
             raise Undefined("a loss that is not convex")
 
     def _refuse_weights(self) -> None:
+        """Raise Undefined for weights that are no distribution, or beside another broken law."""
         if self.weighted and self.breaks not in (None, "equal_weights"):
             raise Undefined("weights, where something else is broken")
         if len(self.p) != self.N:
@@ -88,9 +89,11 @@ class Clients:
         ]
 
     def value(self, i: int, x: np.ndarray) -> Number | Counted:
+        """Return f_i(x), with i counted from 0."""
         return losses.loss_value(self.curves[i], rotate_to(self.turns[i], x))
 
     def grad(self, i: int, x: np.ndarray) -> np.ndarray:
+        """Return grad f_i(x), with i counted from 0."""
         # Adding the change keeps the gradient at 0 equal to at_star to the last bit.
         change = (
             losses.loss_gradient(remove_tilt(self.curves[i]), rotate_to(self.turns[i], x))
@@ -99,12 +102,15 @@ class Clients:
         return rotate_back(self.turns[i], change) + self.at_star[i]
 
     def F(self, x: np.ndarray) -> Number | Counted:
+        """Return F(x), the mean of the clients' losses with their weights."""
         return self.mean(self.value(i, x) for i in range(self.N))
 
     def mean_grad(self, x: np.ndarray) -> Number:
+        """Return grad F(x)."""
         return self.mean(self.grad(i, x) for i in range(self.N))
 
     def dissimilarity(self, x: np.ndarray) -> Number | Counted:
+        """Return the mean of ||grad f_i(x) - grad F(x)||^2 over clients."""
         mean = self.mean_grad(x)
         return self.mean(square_norm(self.grad(i, x) - mean) for i in range(self.N))
 
@@ -173,6 +179,7 @@ class Clients:
         return self._least
 
     def _found_least(self) -> tuple[Number | Counted, np.ndarray]:
+        """Return (inf F, minimiser): 0 is the minimiser of convex losses by construction."""
         if self.convex:
             zero = vector([ZERO] * self.d)
             return self.F(zero), zero
@@ -199,6 +206,7 @@ def height_above(
 
 
 def remove_tilt(curves: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return curves with the tilt 0."""
     return [dict(c, tilt=ZERO) for c in curves]
 
 
@@ -219,6 +227,7 @@ def rational_rotation(t: Number) -> tuple[Number, Number]:
 
 
 def rotate_to(turned: tuple[Fraction, Fraction] | None, x: np.ndarray) -> np.ndarray:
+    """Return x in the coordinates of a rotated loss, unchanged without a rotation."""
     if turned is None:
         return x
     c, s = turned
@@ -226,4 +235,5 @@ def rotate_to(turned: tuple[Fraction, Fraction] | None, x: np.ndarray) -> np.nda
 
 
 def rotate_back(turned: Sequence[Number] | None, x: np.ndarray) -> np.ndarray:
+    """Return a vector of a rotated loss's coordinates in the common coordinates."""
     return x if turned is None else rotate_to((turned[0], -turned[1]), x)

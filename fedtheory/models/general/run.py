@@ -1,4 +1,11 @@
-"""Whole runs of gradient descent, SGD, federated averaging and SCAFFOLD on losses known exactly."""
+"""Whole runs of gradient descent, SGD, federated averaging and SCAFFOLD on losses known exactly.
+
+Cohorts and noise are enumerated by the methods' own kernels, for few clients and rounds; a long run
+of one client without noise has a single path and up to 100 rounds. Measured are the loss, the
+squared gradient and the squared distance to the nearest minimiser, at the end, as the mean or the
+least over rounds, and at the mean of the points. An instance may break one law of chance on which a
+claim is silent.
+"""
 
 from collections.abc import Sequence, Set
 from functools import partial
@@ -43,6 +50,12 @@ ENSURES = frozenset(
 
 
 def draw_shapes(random: Random, relaxed: Set[str], method: str = "fedavg") -> dict[str, Any]:
+    """Draw a shape with at most MOST outcomes of its run.
+
+    Convex losses, equal curvatures, quadratics and exact gradients are always drawn where a claim
+    assumes them, and with some probability otherwise. Conditions in ASKED are drawn only where they
+    are assumed.
+    """
     while True:
         convex = int(
             "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.5
@@ -82,6 +95,8 @@ def breakable(relaxed: Set[str], ensures: Set[str] = ENSURES) -> frozenset[str]:
 
 
 def _some_never_work(random: Random, shape: Shape) -> dict[str, int]:
+    """Return the changes of a shape whose cohort is always the same, with fewer members than
+    clients."""
     # at least 2 clients, mostly 3, because two clients are equally far from their mean
     N = max(random.choice([2, 3, 3]), shape["N"])
     # equal=0, so that the choice of the cohort makes a difference
@@ -89,11 +104,14 @@ def _some_never_work(random: Random, shape: Shape) -> dict[str, int]:
 
 
 def _several_draws(random: Random, shape: Shape) -> dict[str, int]:
+    """Return the changes of a shape with more clients at work, whose noise may have a mean."""
     N = max(random.choice([1, 2, 2]), shape["N"])
     return dict(N=N, S=max(shape["S"], random.choice([1, N])))
 
 
 def _one_draw(random: Random, shape: Shape) -> dict[str, int | str]:
+    """Return the changes of a shape in which all steps have one draw of noise, or by turns its
+    opposite."""
     found = _several_draws(random, shape)
     if found["S"] == shape.get("T", 1) == shape.get("K", 1) == 1 and random.random() < 0.8:
         found.update(N=2, S=2)
@@ -102,6 +120,7 @@ def _one_draw(random: Random, shape: Shape) -> dict[str, int | str]:
 
 
 def _several_weights(random: Random, shape: Shape) -> dict[str, int]:
+    """Return the changes of a shape whose clients differ and have unequal weights in F."""
     N = max(random.choice([2, 2, 3]), shape["N"])
     return dict(N=N, S=N if shape["S"] == shape["N"] else shape["S"], equal=0)
 
@@ -146,6 +165,7 @@ def each(shape: Shape) -> int:
 
 
 def list_losses(shape: Shape) -> Any:
+    """Return the coordinates of the clients' curvatures, knots and rotations."""
     found = {}
     for i in range(1 if shape["shared"] else shape["N"]):
         for j in range(shape["d"]):
@@ -157,6 +177,7 @@ def list_losses(shape: Shape) -> Any:
 
 
 def build_losses(shape: Shape, point: Point, built: Any) -> Any:
+    """Build the losses without tilts, one for all clients where curvatures are shared."""
     bend, found = scale_curvature(shape, point), []
     for i in range(1 if shape["shared"] else shape["N"]):
         curves = [build_curve(shape, point, bend, i, j) for j in range(shape["d"])]
@@ -180,32 +201,40 @@ def build_at_star(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def list_at_star(shape: Shape) -> Any:
+    """Return the coordinates of the gradients at the minimiser, of all clients but the last."""
     rows = range(0 if shape["equal"] else shape["N"] - 1)
     return {f"at_star_{i}_{j}": "real" for i in rows for j in range(shape["d"])}
 
 
 def build_start(shape: Shape, point: Point, built: Any) -> Any:
+    """Return x_0; on a saw, the run starts at the last tooth."""
     return (
         [_long.knots(shape, point)[-1]] if "saw" in shape else read_vector(point, "x", shape["d"])
     )
 
 
 def build_noise(shape: Shape, point: Point, built: Any) -> Any:
+    """Return two-point noise, along one coordinate or all, with a mean where the shape has a
+    bias."""
     d = shape["d"]
     noise = two_point(point.get("sigma"), shape["noise"], d, "coordinate_noise" in shape)
     return shift_noise(noise, point["bias"], d) if "bias" in point else noise
 
 
 def build_weights(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the clients' weights in F: positive, with sum 1."""
     weights = [point[f"weight_{i}"] for i in range(shape["N"])]
     return [weight / sum(weights) for weight in weights]
 
 
 def breaks(law: Any) -> Any:
+    """Return the test of whether a shape breaks a law."""
     return lambda shape: shape.get("breaks") == law
 
 
 def noise_field() -> Any:
+    """Return the field of the noise of a gradient; a shape without noise has no coordinate of its
+    size."""
     return Field(
         "noise", NOISE, build_noise, lambda s: {} if s["noise"] == "none" else {"sigma": "positive"}
     )
@@ -274,6 +303,7 @@ LOOSE = dict(L=1, G=1, zeta=1, sigma=1, sigma_j=1, growth=1, R=1, mu=-1)
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str], method: str
 ) -> dict[str, Any]:
+    """Return the wanted symbols of the neutral table, measured on a run of the method."""
     return measure_entries(instance, values, {name: TABLE[name].measure for name in wanted}, method)
 
 
@@ -284,6 +314,8 @@ def make_model(
     fields: Sequence[Any],
     gives: "np.ndarray" = ("N", "S", "K", "T", "d"),
 ) -> Any:
+    """Return the model of runs of a method; `takes` are its real hyper-parameters, `gives` its
+    counts."""
     return Model(
         name=f"run_{method}",
         says=says,

@@ -40,6 +40,8 @@ MEASURED = ("cohort_error", "cohort_square", "sq_grad", "mean_square", "G_t_sq")
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, Any]:
+    """Draw up to 4 clients, a cohort's size, the dimension and noise, and perhaps a law to
+    break."""
     N = random.choice([1, 2, 2, 3, 4])
     shape = dict(
         N=N,
@@ -72,6 +74,8 @@ FIELDS = Fields(
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return N, S, d, sigma, sigma_j (along one coordinate), and G: the root of the gradients'
+    variance."""
     grads, S = instance["grads"], instance["S"]
     d = len(grads[0])
     if not 1 <= S <= len(grads) or any(len(g) != d for g in grads):
@@ -103,6 +107,7 @@ def mean_of(instance: Instance) -> Number:
 
 
 def gradient_spread(instance: Instance) -> Number | Counted:
+    """Return the mean over clients of ||grad f_i - grad F||^2."""
     grads, mean = [vector(g) for g in instance["grads"]], mean_of(instance)
     return sum(square_norm(g - mean) for g in grads) / len(grads)
 
@@ -131,6 +136,10 @@ def errors(instance: Instance) -> "list[tuple[Fraction, list[np.ndarray]]]":
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return the expected squared error and square of the cohort's mean noisy gradient.
+
+    Expectations are over all cohorts and all draws of noise; the error is relative to grad F.
+    """
     grads, S, mean = [vector(g) for g in instance["grads"]], instance["S"], mean_of(instance)
 
     def expected(value: Callable[..., Any]) -> Number | Counted:

@@ -1,4 +1,9 @@
-"""One loss at two points: the inequalities of smoothness and convexity."""
+"""One loss at two points: the inequalities of smoothness and convexity.
+
+A separable loss with sharp corners, points x and y, and a share lam of their mean are free.
+Measured are values, the gap of f(x) to inf f, squared norms of points, gradients and their change,
+and inner products. No method runs.
+"""
 
 from collections.abc import Sequence, Set
 from fractions import Fraction
@@ -22,6 +27,8 @@ MEASURED = (
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
+    """Draw the shape of one loss; where the claim assumes convexity or a quadratic, the loss is
+    drawn so."""
     convex = "convex" not in relaxed or "strongly_convex" not in relaxed or random.random() < 0.3
     shape = draw_family(random, int(convex), False, soft=False)
     lipschitz = int("lipschitz" not in relaxed or convex or random.random() < 0.5)
@@ -36,6 +43,7 @@ FIELDS = Fields(
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return d, L (Lipschitz, or only the largest curvature) and mu, the least curvature."""
     f = instance["loss"]
     return dict(
         d=Fraction(len(f)),
@@ -47,6 +55,7 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return values, gradients and inner products of the loss at x and y."""
     f, x, y = instance["loss"], vector(instance["x"]), vector(instance["y"])
     value, g, h = (
         lambda z: losses.loss_value(f, z),

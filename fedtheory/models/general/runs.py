@@ -48,7 +48,13 @@ TIMES = {
 
 
 def derive_constants(instance: Instance) -> dict[str, Fraction]:
-    """Return the constants that follow from an instance."""
+    """Return the constants that follow from an instance.
+
+    L is the Lipschitz constant of the gradients, or only the largest curvature where the instance
+    is not Lipschitz; G^2 bounds the dissimilarity over all points, zeta^2 is its value at the
+    minimiser, R the distance of x_0 to the minimisers. Raises Undefined for counts, weights or
+    noise that are no instance.
+    """
     clients, N, S, d = Clients(instance), instance["N"], instance["S"], len(instance["x_0"])
     T, K, option = instance["T"], instance["K"], instance.get("option", 1)
     if not (1 <= S <= N and T >= 1 and K >= 1 and option in (1, 2)):
@@ -199,6 +205,8 @@ def _follow_runs(
     method: str | Algorithm,
     letters: Mapping[str, str] | None,
 ) -> list[Any]:
+    """Return the levels of runs for a given law of noise, with points relative to the instance's
+    origin."""
     method = discover.algorithm(method)
     rounds = rounds_of(clients, instance, values, method, letters)
     away = origin(instance, clients.d)
@@ -218,7 +226,12 @@ def measure_entries(
     method: str | Algorithm,
     letters: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return {symbol: value} of symbols, each as its Measure defines."""
+    """Return {symbol: value} of symbols, each as its Measure defines.
+
+    A Measure names a metric, the rounds over which it is taken (TIMES), and whether inf F is
+    subtracted. "min" and "mean" are over rounds of expectations; `loss_of_mean` and
+    `least_sq_grad_norm` are taken along each path first.
+    """
     clients, levels = outcomes_of(instance, values, method, letters)
     at = dict(
         loss=clients.F,

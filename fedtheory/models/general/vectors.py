@@ -40,6 +40,7 @@ HERE = {"sq_sum", "sum_sq", "sq_pair", "sq_i", "sq_j", "sq_cross"}
 
 
 def vector_entries(point: Point, name: str, d: int) -> list[Number | Counted]:
+    """Return the d entries of a vector from a point's coordinates."""
     return [point[f"{name}_{j}"] for j in range(d)]
 
 
@@ -199,6 +200,8 @@ def mean_deviations(instance: Instance) -> list[Number | Counted]:
 def chain_moments(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Number]:
+    """Return expectations of sums of a chain's variables Xi_i and their means xi_i, over all
+    draws."""
     rows, xi = instance["variables"], conditional_means(instance)
     count = len(rows)
     Xi = lambda way: [vector(rows[i][way >> (count - 1 - i)]) for i in range(count)]
@@ -256,6 +259,8 @@ def conditions_met(instance: Instance) -> frozenset[str]:
 
 
 def cohort_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int | str]:
+    """Draw up to 4 clients, a cohort's size and noise; gradients differ only if that is not
+    excluded."""
     N = random.choice([1, 2, 3, 4])
     return dict(
         N=N,
@@ -268,6 +273,7 @@ def cohort_shapes(random: Random, relaxed: Set[Any]) -> dict[str, int | str]:
 
 
 def cohort_coordinates(shape: Shape) -> dict[str, str]:
+    """Return the coordinates of the clients' gradients and of the sizes of their noise."""
     found = {
         f"g_{i}_{j}": "real"
         for i in range(shape["N"] if shape["own"] else 1)
@@ -277,6 +283,7 @@ def cohort_coordinates(shape: Shape) -> dict[str, str]:
 
 
 def cohort_instance(shape: Shape, point: Point) -> dict[str, int | list[list[Any]]]:
+    """Build the gradients and the two-point noise of each client."""
     N, d = shape["N"], shape["d"]
     return dict(
         gradients=[vector_entries(point, f"g_{i if shape['own'] else 0}", d) for i in range(N)],
@@ -287,6 +294,7 @@ def cohort_instance(shape: Shape, point: Point) -> dict[str, int | list[list[Any
 
 
 def cohort_error(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return E ||mean noisy gradient of a cohort - mean gradient||^2, over cohorts and draws."""
     g, N, S = (
         [vector(row) for row in instance["gradients"]],
         len(instance["gradients"]),
@@ -311,6 +319,8 @@ def cohort_error(instance: Instance, values: Assignment, wanted: Sequence[str]) 
 
 
 def cohort_holds(instance: Instance) -> frozenset[str]:
+    """Return the conditions that a cohort's gradients and noise meet; none for data that are no
+    instance."""
     g, noise, d = instance["gradients"], instance["noise"], len(instance["gradients"][0])
     odds = {tuple(p for p, _ in rows) for rows in noise}
     if not (

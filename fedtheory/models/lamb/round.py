@@ -72,6 +72,8 @@ def draw_common(random: Random, steps: int) -> dict[str, int | str]:
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
+    """Draw T local steps and the number t of iterations before the measured one, mostly at a
+    round's end."""
     T = random.choice([1, 2, 2, 3])
     t = random.choice([0, 0, 1, 2] if T == 1 else [1, T - 1, T - 1, T, 2 * T - 1])
     return broken.draw_shape(random, relaxed, dict(T=T, t=t, **draw_common(random, t + 1)))
@@ -122,6 +124,7 @@ def build_losses(shape: Shape, point: Point, built: Any) -> list[list[dict[str, 
 
 
 def build_noise(shape: Shape, point: Point, built: Any) -> Any:
+    """Return two-point noise along the first coordinate, or along all at once."""
     across = shape["spread"] == "all"  # all coordinates have the same noise
     return two_point(point.get("sigma"), shape["noise"], shape["p"], across)
 
@@ -133,10 +136,12 @@ def build_layers(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def build_phi(shape: Shape, point: Point, built: Any) -> Any:
+    """Return [phi_m, phi_M], the least and largest scale of a layer's step."""
     return [point["phi"], point["phi"] + point.get("phi_more", ZERO)]
 
 
 def list_phi(shape: Shape) -> Any:
+    """Return the coordinates of the scale's range; a flat range has one."""
     return {"phi": "positive"} | ({} if shape["flat"] else {"phi_more": "positive"})
 
 
@@ -197,6 +202,11 @@ def gradient_bound(instance: Instance) -> Number | Counted:
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return n, T, h, p, alpha, and the suprema L, M, sigma and phi_m, phi_M over all points.
+
+    M^2 bounds a stochastic gradient's squared norm, sigma^2 the largest variance of a coordinate,
+    and the clients count with their copies.
+    """
     noise, p = instance["noise"], len(instance["x"])
     L, M = maximum(Fraction(0), *broken.layer_smoothness(instance)), gradient_bound(instance)
     variance = maximum(
@@ -250,6 +260,8 @@ def loss_gradient(loss: Sequence[dict[str, Any]], x: np.ndarray) -> np.ndarray:
 
 
 def build_case(instance: Instance, values: Assignment) -> quantities.Instance:
+    """Return the record of an instance for `lamb.quantities`: losses, layers, scales and the
+    method's numbers."""
     f, (least, most) = instance["losses"], instance["phi"]
     turned = lambda x: broken.rotate_point(instance, x)
     return quantities.Instance(
@@ -287,6 +299,7 @@ def noise_outcomes(
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return quantities of the iteration after t others, in expectation over all draws of noise."""
     if not wanted:
         return {}
     broken.has_meaning(instance, wanted)

@@ -42,6 +42,8 @@ MEASURED = ("mean_sq", "f_excess", "mean_sq_t", "f_excess_t", "loss_drop", "nois
 
 
 def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
+    """Draw R rounds of T local steps, at most 6 iterations; without noise, clients often have
+    copies."""
     R, T = random.choice(
         [(1, 1), (1, 1), (2, 1), (3, 1), (6, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 2)]
     )
@@ -52,6 +54,7 @@ def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int]:
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants of an iteration, R, and tau = R T."""
     R = Fraction(instance["R"])
     return dict(lamb_round.derive_constants(instance), R=R, tau=R * instance["T"])
 
@@ -87,6 +90,11 @@ def outcome_numbers(
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return the expected left sides and initial terms of theorem 1 over all draws of noise.
+
+    f_excess and f_excess_t are the mean loss at the model after T and after 1 iterations, minus its
+    infimum; Undefined is raised where the mean loss has none.
+    """
     broken.has_meaning(instance, wanted)
     good, start, this = in_range(values), vector(instance["x"]), build_case(instance, values)
     total = dict.fromkeys(wanted, Fraction(0))

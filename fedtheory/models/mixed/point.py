@@ -93,6 +93,7 @@ def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) ->
 
 @FIELDS.guard
 def conditions_held(instance: Any) -> frozenset[str]:
+    """Return the conditions of the pair, and "dissimilar" where G and B bound the dissimilarity."""
     return pair_holds(instance) | ({"dissimilar"} if has_dissimilarity(instance) else set())
 
 

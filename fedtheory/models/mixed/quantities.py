@@ -79,9 +79,12 @@ class Round:
         self.growth = Fraction(case.K + 1, case.K)
 
     def f(self, y: np.ndarray) -> Fraction:
+        """Return f(y) = f_f(y) + f_c(y)."""
         return self.case.loss_f(y) + self.case.loss_c(y)
 
     def _of(self, S: int) -> list[tuple[Fraction, Trace]]:
+        """Return the traces of a round with a cohort of S clients, with one draw of noise if that
+        is broken."""
         law = uniform_cohorts(S, S, self.case.K)
         if not self.case.one:
             return self.rounds.of(self.start, law)
@@ -95,6 +98,7 @@ class Round:
 
     @cached_property
     def traces(self) -> list[tuple[Fraction, Trace]]:
+        """Return [(probability, Trace)] over all draws of the round."""
         return self._of(self.case.S)
 
     @cached_property
@@ -103,6 +107,7 @@ class Round:
         return self.traces if self.case.S == 1 else self._of(1)
 
     def E(self, value: Callable[..., Any]) -> Number | Counted:
+        """Return the expectation of a function of the round's trace."""
         return expect_over(self.traces, value)
 
     def E_single(self, value: Callable[..., Any]) -> Fraction | Counted:
@@ -128,14 +133,17 @@ class Round:
 
     @cached_property
     def expected(self) -> Number:
+        """Return the expected mean exact gradient at a cohort's points."""
         return self.E(self.exact)
 
     @cached_property
     def along(self) -> Number:
+        """Return the expected move of the model in the round."""
         return self.E(lambda o: o.after.x - self.x)
 
     @cached_property
     def sq_augmented(self) -> Number | Counted:
+        """Return E ||grad f_f(x) + noisy grad f_c(x)||^2, the square of an augmented gradient."""
         return expect_over(self.central, lambda c: square_norm(self.g_f + c))
 
     def excess(self, growth: Number, *more: Number | Counted) -> Number | Counted:
@@ -145,10 +153,12 @@ class Round:
         return maximum(*(difference_of_sums([at[k]], [growth * at[k - 1], *more]) for k in steps))
 
     def excess_D11(self) -> Number | Counted:
+        """Return the excess over the recursion of lemma D.11, with the growth (K + 1) / K of a step."""
         K, eta = self.case.K, self.case.eta
         return self.excess(self.growth, 2 * K * eta**2 * self.sq_augmented, eta**2 * self.noise)
 
     def excess_D13(self) -> Number:
+        """Return the excess over the recursion of D.13, which has beta, grad f and sigma_c."""
         K, eta, beta, sigma_c = (getattr(self.case, n) for n in ("K", "eta", "beta", "sigma_c"))
         return self.excess(
             self.growth + 2 * K * eta**2 * beta**2,

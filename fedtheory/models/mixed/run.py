@@ -35,6 +35,12 @@ RUN = frozenset(
 
 
 def draw_shapes(method: str, random: Random, relaxed: Set[str]) -> dict[str, Any]:
+    """Draw a shape whose run needs moments alone or has at most MOST paths.
+
+    Noisy quadratics may have many clients, steps and rounds. Clients that differ, first gradients
+    that are arbitrary, and broken laws are drawn only where the claim does not exclude them, and
+    then the rest of the shape is kept simple, so that the broken hypothesis has an effect.
+    """
     strong = "strongly_convex" not in relaxed
     while True:
         noisy = random.random() < 0.7
@@ -115,6 +121,7 @@ def affords_moments(shape: Shape) -> bool:
 
 
 def is_quadratic(shape: Shape) -> bool:
+    """Tell whether both losses are quadratics in one dimension, so that moments suffice."""
     return shape["pieces"] == 1 and shape["d"] == 1
 
 
@@ -139,6 +146,7 @@ def build_apart(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def list_apart(shape: Shape) -> Any:
+    """Return the coordinates of the clients' gradient differences, of all clients but the last."""
     return {f"apart_{i}_{j}": "real" for i in range(int(shape["N"]) - 1) for j in range(shape["d"])}
 
 
@@ -154,6 +162,8 @@ def build_first(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def list_first(shape: Shape) -> Any:
+    """Return the coordinates of the gradients that are transferred first, where these are
+    arbitrary."""
     if shape["first"] != "any":
         return {}
     found = {name: "real" for w in "fc" for name in name_vector(f"first_{w}", shape["d"])}
