@@ -231,12 +231,14 @@ def sharpen(arguments: argparse.Namespace) -> tuple[Any, ...]:
 
 
 def minimise(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    """Report which hypotheses each claim needs."""
     from fedtheory.app import check_command
 
     return check_command.minimise_claims(arguments.claims, arguments.budget, arguments.seed)
 
 
 def audit(arguments: argparse.Namespace) -> tuple[Any, ...]:
+    """Evaluate the lines of each claim's proof at one instance."""
     from fedtheory.app import check_command
 
     return check_command.audit_claims(

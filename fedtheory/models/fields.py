@@ -75,6 +75,7 @@ class Fields:
         return built
 
     def _of(self, shape: Shape, names: Iterable[str]) -> list[Field]:
+        """Return the fields with some names that a shape has, in the order of the names."""
         several = [self.fields[name] for name in names]
         return [field for field in several if field.when is None or field.when(shape)]
 

@@ -51,6 +51,8 @@ def make_curve(
     bends: Sequence[tuple[Number | Counted, Number | Counted]] = (),
     soft: Sequence[list[Many | Counted]] = (),
 ) -> dict[str, Any]:
+    """Return a curve a x^2 / 2 + c x with slope a, tilt c, bends and soft corners, as plain
+    data."""
     return dict(
         slope=slope, tilt=tilt, bends=[list(b) for b in bends], soft=[list(s) for s in soft]
     )
@@ -74,6 +76,7 @@ def curve_from_pieces(
 def loss_value(
     loss: Sequence[dict[str, Any]], x: np.ndarray | Sequence[Number | Counted]
 ) -> Number | Counted:
+    """Return f(x), the sum of a loss's curves over the coordinates of x."""
     total = ZERO
     for f, y in zip(loss, x):
         total = total + f["slope"] * y * y / 2 + f["tilt"] * y
@@ -86,6 +89,7 @@ def loss_value(
 
 
 def loss_gradient(loss: Sequence[dict[str, Any]], x: np.ndarray | Sequence[Number]) -> np.ndarray:
+    """Return grad f(x), one derivative for each coordinate."""
     return vector([slope_at(f, y) for f, y in zip(loss, x)])
 
 
@@ -100,6 +104,7 @@ def slope_at(f: Mapping[str, Any], y: Number | Counted) -> Number | Counted:
 
 
 def _softplus(z: Number) -> Number:
+    """Return log(1 + exp(z))."""
     # log(1 + e^z) = max(z, 0) + log(1 + e^-|z|): no overflow
     return positive_part(z) + log(1 + exp(-abs(z)))
 
@@ -120,6 +125,7 @@ def remove_rounding(total: Number | Counted, size: Number | Counted) -> Number |
 
 
 def curve_knots(f: Mapping[str, Any]) -> list[Number | Counted]:
+    """Return the places of a curve's sharp corners, from left to right."""
     return [at for _, at in f["bends"]]
 
 
@@ -183,6 +189,7 @@ def sup_square(
 
 
 def _zero_unless(truth: Number, value: Number | Counted) -> Number | Counted:
+    """Return a value where `truth` holds, and infinity elsewhere."""
     if isinstance(value, float):
         return value
     if isinstance(truth, Many):
@@ -280,7 +287,11 @@ def beyond_tangent(
     loss: Sequence[dict[str, Any]], x: np.ndarray, at: np.ndarray
 ) -> Number | Counted:
     """Return f(x) - f(at) - <grad f(at), x - at>, computed piece by piece so that no large numbers
-    cancel."""
+    cancel.
+
+    Near a minimiser, f(x) and f(at) agree in most digits; the difference of their floats would be
+    rounding, while each term here is small by itself.
+    """
     total = ZERO
     for f, y, s in zip(loss, x, at):
         total = total + f["slope"] * (y - s) * (y - s) / 2

@@ -278,5 +278,6 @@ def speaks_of(
 
 
 def make_relation(left: sympy.Expr, sign: str, right: sympy.Expr) -> sympy.Rel:
+    """Return a relation with the given sign, unevaluated, so that SymPy decides nothing."""
     kind = {"<=": sympy.Le, "<": sympy.Lt, ">=": sympy.Ge, ">": sympy.Gt, "==": sympy.Eq}[sign]
     return kind(left, right, evaluate=False)

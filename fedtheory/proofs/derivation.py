@@ -30,6 +30,11 @@ class Search:
     def proof(
         self, goal: Any, quick: bool | Sequence[tuple[int, int, int]] = False
     ) -> dict[str, Any] | None:
+        """Return the proof of a goal, None if the search finds none.
+
+        Equations are eliminated first. An equation as the goal is proved only as an identity. With
+        `quick`, one cheap effort (or the given efforts) is tried, without cases.
+        """
         reading = self.start.again()
         solved = self.eliminate(reading)
         if goal[0] == "==":  # proved only as an identity after elimination
@@ -84,6 +89,12 @@ class Search:
         relation: Sequence[str | list[Any]],
         mentions: Mapping[str, int],
     ) -> list[str | list[str | list[Any]]] | None:
+        """Return [symbol, value, equation] of the rarest symbol that an equation fixes, and use it
+        from now on.
+
+        The equation has to be linear in the symbol. Inner products are no unknowns, and a symbol on
+        which its own value depends is left out.
+        """
         try:
             num, _ = reading.gap(relation)
         except Refused:
@@ -119,6 +130,11 @@ class Search:
     def within(
         self, reading: Reading, goal: Sequence[str | list[Any]], depth: int
     ) -> dict[str, str | list[Any]] | None:
+        """Return the proof of a goal under the cases assumed so far, None without any.
+
+        The facts are combined at once, then with lemmas on bounds, instances and minors, then under
+        both cases of a node, up to `depth` nodes deep.
+        """
         lemmas, found = [], self.combine_facts(reading, goal, LIGHT[:1])
         if found is None:
             lemmas = self.bounds(reading)
@@ -145,6 +161,8 @@ class Search:
         efforts: Sequence[tuple[int, int, int]] = positivity.EFFORTS,
         only: Mapping[str, Any] | None = None,
     ) -> dict[str, Any] | None:
+        """Return a certificate that the known facts imply the goal, or contradict each other under
+        a case."""
         try:
             target, _ = reading.gap(goal)
         except Refused:
@@ -183,6 +201,7 @@ class Search:
         return known
 
     def fact(self, reading: Reading, name: str) -> tuple[Any, bool]:
+        """Return (polynomial, strict) of a fact by name; ({}, False) where a sign is not known."""
         if name in reading.facts and name.partition(":")[0] not in reading.solved:
             return reading.facts[name]
         key = name, str(reading.solved)
@@ -196,6 +215,8 @@ class Search:
     def lemma(
         self, reading: Reading, relation: Sequence[Any], proof: Mapping[str, Any]
     ) -> list[Any]:
+        """Return [name, relation, proof] of a lemma, after making the relation known to the
+        reading."""
         self.lemmas += 1
         name = f"lemma {self.lemmas}"
         reading.know(name, *reading.gap(relation))
@@ -330,6 +351,7 @@ class Search:
 
 
 def depth_of(reading: Reading) -> bool:
+    """Tell whether a reading stands under an assumed case."""
     return any(name.endswith(":case") for name in reading.facts)
 
 
@@ -345,6 +367,7 @@ def same_direction(
 
 
 def _tree_names(tree: int | str | Sequence[Any]) -> list[str]:
+    """Return all texts of a tree: names, numbers and operations, with repetitions."""
     if isinstance(tree, str):
         return [tree]
     return (
@@ -353,6 +376,7 @@ def _tree_names(tree: int | str | Sequence[Any]) -> list[str]:
 
 
 def _replace_name(tree: Any, name: str, by: str | Sequence[Any]) -> Any:
+    """Return a tree with another tree in place of a name."""
     return (
         by
         if tree == name

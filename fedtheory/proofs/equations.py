@@ -65,6 +65,7 @@ def _split_factors(expr: sympy.Expr) -> sympy.Expr:
 
 
 def _factor_solution(factor: sympy.Expr, rules: Sequence[sympy.Basic]) -> bool:
+    """Tell whether a factor is never 0, by its domain or by a rule."""
     if factor.is_Pow and factor.exp.is_number:
         if factor.exp.is_negative:  # 1/x is never 0
             return True

@@ -104,6 +104,7 @@ def polynomial_tree(poly: Mapping[tuple[tuple[str, int], ...], Fraction]) -> str
 
 
 def _product_of(factors: Sequence[str | list[int | str]]) -> str | list[Any]:
+    """Return the tree of a product; a single factor stays as it is."""
     return factors[0] if len(factors) == 1 else ["*", *factors]
 
 
@@ -386,7 +387,12 @@ def _solve_linear(
     work: Work,
 ) -> dict[int, Fraction] | None:
     """Return {column: coefficient > 0} with goal - sum >= 0 coefficient by coefficient in exact
-    arithmetic, or None if there is none."""
+    arithmetic, or None if there is none.
+
+    Rows are monomials: equations for monomials of any sign, inequalities for nonnegative ones.
+    Columns are scaled to largest coefficient 1 for the solver. A strict goal is tried again with
+    the strictly positive terms as the objective.
+    """
     rows = {m: n for n, m in enumerate(sorted({*goal, *(m for poly in columns for m in poly)}))}
     equal = np.array([not room.nonnegative(m) for m in rows], dtype=bool)
     b = np.array([float(goal.get(m, 0)) for m in rows])
@@ -481,6 +487,7 @@ def _is_hopeless(
 def _solve_program(
     cost: np.ndarray, ask: Mapping[str, Any], entries: int, work: Work
 ) -> "OptimizeResult":
+    """Solve a linear program in floats, and charge its iterations to the work."""
     from scipy.optimize import linprog
 
     result = linprog(cost, **ask)
@@ -489,10 +496,12 @@ def _solve_program(
 
 
 def _spend_pivots(entries: int, iterations: int, work: Work) -> None:
+    """Charge a linear program's start, entries and iterations to the work."""
     work.left -= START + entries * (1.0 + PIVOT * iterations)
 
 
 def _is_sure(room: Room, left: Mapping[tuple[int, ...], Fraction]) -> bool:
+    """Tell whether some positive term of a polynomial is strictly positive."""
     return any(value > 0 and room.positive(m) for m, value in left.items())
 
 
@@ -503,6 +512,7 @@ def _shows_more(
     exact: Mapping[int, Fraction],
     sure: Sequence[bool],
 ) -> bool:
+    """Tell whether an exact solution shows goal > 0, by a strict column or a strict remainder."""
     left = dict(goal)
     for k, c in exact.items():
         for m, value in columns[k].items():
@@ -517,7 +527,11 @@ def _exact_vertex(
     x: np.ndarray,
     equal: np.ndarray,
 ) -> dict[int, Fraction] | None:
-    """Return the vertex near a float solution in fractions, or None unless it solves the program."""
+    """Return the vertex near a float solution in fractions, or None unless it solves the program.
+
+    The columns in use and the rows that are nearly equations are solved in fractions; the result
+    counts only if every row holds exactly.
+    """
     used = [k for k in range(len(columns)) if x[k] > 1e-9 * max(1.0, float(np.max(x)))]
     entries = {}
     for k in used:

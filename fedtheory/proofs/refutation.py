@@ -182,6 +182,7 @@ class Hunt:
         return gap
 
     def draw(self) -> np.ndarray:
+        """Draw POINTS points with sizes over several decades."""
         columns = []
         for symbol in self.symbols:
             size = 10.0 ** self.rng.choice(
@@ -197,6 +198,8 @@ class Hunt:
         return np.array(columns).T.reshape(POINTS, len(self.symbols))
 
     def moved(self, points: np.ndarray) -> np.ndarray:
+        """Return points multiplied by random factors in some coordinates; integers stay integers
+        from 1 on."""
         step = 10.0 ** self.rng.uniform(-3, 0.5, (len(points), 1))
         chosen = self.rng.random(points.shape) < self.rng.choice([0.2, 0.5, 1.0], (len(points), 1))
         new = points * np.exp(step * chosen * self.rng.standard_normal(points.shape))
@@ -231,6 +234,11 @@ class Hunt:
         return points
 
     def find(self) -> dict[str, Fraction] | None:
+        """Return a violation in fractions, None if the population finds none.
+
+        Points move for at most STEPS rounds, are pushed onto the edges of the assumptions if none
+        violates the target clearly, and the best are rounded.
+        """
         if not self.symbols:
             return None
         points = self.draw()
@@ -281,6 +289,8 @@ class Hunt:
         return None
 
     def confirm_exactly(self, values: Any) -> bool:
+        """Tell whether fractions satisfy all domains and rules, and violate the target, in exact
+        arithmetic."""
         try:
             for symbol, value in reversed(self.solved):
                 exact = arithmetic.enclose_value(value, values).exact

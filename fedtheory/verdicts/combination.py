@@ -76,6 +76,8 @@ def derive_fields(evidence: ev.Evidence) -> dict[str, Any]:
 
 
 def counterexample_fields(found: ev.Counterexample) -> dict[str, Any]:
+    """Return the fields of a Verdict by a counterexample, whose instance and numbers are the
+    witness."""
     document = found.document
     return dict(
         status=VIOLATED,
@@ -93,6 +95,8 @@ def describe_failure(model: Model, document: Mapping) -> str:
 
 
 def search_fields(found: ev.Search) -> dict[str, Any]:
+    """Return the fields of a Verdict by a search without a counterexample, with the largest ratio
+    found."""
     why = f"No counterexample among {found.cases} instances of {found.model.says}."
     fields = dict(status=HOLDS, kind=found.model.kind, why=why)
     if found.tightest is None:
@@ -102,6 +106,8 @@ def search_fields(found: ev.Search) -> dict[str, Any]:
 
 
 def family_fields(found: ev.Family) -> dict[str, Any]:
+    """Return the fields of a Verdict on an order that a family of instances refutes for every
+    constant."""
     first, moves = found.document["members"][0], found.document["moves"]
     by = ", ".join(f"{name} times {factor}" for name, factor in moves.items())
     growth, says = found.growth, found.model.says
@@ -123,6 +129,8 @@ def family_fields(found: ev.Family) -> dict[str, Any]:
 
 
 def companion_fields(found: ev.Companion) -> dict[str, Any]:
+    """Return the fields of a Verdict on an order that follows from an explicit bound along
+    sweeps."""
     explicit = found.verdict
     said = f"{found.name} {'is proved' if explicit.status == PROVED else 'holds'}"
     why = (
@@ -135,6 +143,8 @@ def companion_fields(found: ev.Companion) -> dict[str, Any]:
 
 
 def structure_fields(found: ev.Misprint | ev.Difference | ev.Agreement) -> dict[str, Any]:
+    """Return the fields of a Verdict on printed cells, or on two methods that are said to
+    coincide."""
     match found:
         case ev.Misprint():
             cell, printed, computed = found.first
@@ -169,6 +179,7 @@ def structure_fields(found: ev.Misprint | ev.Difference | ev.Agreement) -> dict[
 
 
 def draws_fields(found: ev.Draws) -> dict[str, Any]:
+    """Return the fields of a Verdict by sampled runs, with confidence 1 - alpha."""
     bound, alpha = found.bound, found.alpha
     why = (
         f"Its left side lies above its right side {bound:.6g} with confidence {1 - alpha:g}, "

@@ -35,6 +35,7 @@ def check_draws(x: np.ndarray, low: float = -np.inf, high: float = np.inf) -> np
 
 
 def _open_unit(alpha: float) -> None:
+    """Refuse an alpha outside (0, 1)."""
     if not 0 < alpha < 1:
         refuse("alpha", "must lie in (0, 1)", alpha)
 
@@ -43,7 +44,11 @@ def log_wealth_of_bets(
     x: np.ndarray, m: float, least: float, wealth: np.ndarray = EMPTY_HANDED
 ) -> np.ndarray:
     """Return the log wealth (bets, ..., n) of each bet on E X > m after each draw of X >= least,
-    starting from `wealth`."""
+    starting from `wealth`.
+
+    A bet of share b multiplies the wealth by 1 + b (X - m) / (m - least). Gains are capped at
+    1e300.
+    """
     with np.errstate(over="ignore"):  # a gain may be capped, since this only lowers the wealth
         gain = np.minimum(
             (x - m) / (m - least), 1e300
@@ -55,7 +60,11 @@ def log_wealth_of_bets(
 
 def against_at_most(x: np.ndarray, m: float, least: float = 0.0) -> np.ndarray:
     """Return the log of an e-process against E X <= m after each draw, for X >= least with any
-    upper tail."""
+    upper tail.
+
+    Under E X <= m the process exceeds log(1 / alpha) at any time with probability at most alpha.
+    The bets BETS have equal weights.
+    """
     x = check_draws(x, low=least)
     if not least < m < np.inf:
         refuse("m", f"must be finite and above the least value {least}", m)
@@ -124,7 +133,11 @@ def lower_sequence(
     least: float = 0.0,
 ) -> np.ndarray:
     """Return the lower confidence sequence (..., times) for E X, X >= least: nondecreasing bounds
-    after these numbers of draws."""
+    after these numbers of draws.
+
+    All bounds together hold with probability at least 1 - alpha. Raises InvalidInput for an alpha
+    outside (0, 1), and for `times` that do not rise within the number of draws.
+    """
     _open_unit(alpha)
     x, times = check_draws(x, low=least) - least, np.asarray(times)
     if not times.size or times[0] < 1 or times[-1] > x.shape[-1] or np.any(np.diff(times) <= 0):

@@ -196,6 +196,8 @@ class Question:
     how = property(lambda self: self.entry.measure)
 
     def _letters(self, start: Any) -> Any:
+        """Return (letters of the claim's line, their values) for this run; refuse a run outside
+        the hypotheses."""
         participation = Participation()
         participation.check(self.problem.N, self.S)
         letters = Letters(
@@ -213,6 +215,7 @@ class Question:
         return letters, values
 
     def _meets_hypotheses(self) -> None:
+        """Plan the run, and refuse a problem or plan that does not meet the claim's conditions."""
         self.plan = plan_of(
             self.problem,
             self.algorithm,
@@ -397,5 +400,6 @@ class Sample:
         return Gap(says=says, kind="sampled", cases=self.taken, searched=searched)
 
     def describe_runs(self) -> str:
+        """Return the number of runs, the method, the problem and the rounds in words."""
         q = self.question
         return f"{self.taken} runs of {self.method} on {q.problem.name}, {q.rounds} rounds each"

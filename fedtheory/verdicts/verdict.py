@@ -204,10 +204,12 @@ VERSION = 1  # of a verdict as plain data; data without a version is older, and 
 
 
 def is_number(value: Any) -> bool:
+    """Tell whether plain data are a number; a truth value is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_text(value: Any) -> bool:
+    """Tell whether plain data are a text."""
     return isinstance(value, str)
 
 
@@ -217,6 +219,7 @@ def is_list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def is_object(value: Any) -> bool:
+    """Tell whether plain data are an object, a dict."""
     return isinstance(value, dict)
 
 

@@ -95,6 +95,7 @@ def check_instance(constants: Callable[..., Any], holds: Callable[..., Any]) -> 
 
 
 def is_batched(tree: Any) -> bool:
+    """Tell whether plain data contain a batch of floats."""
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
     return isinstance(tree, Many) or any(is_batched(part) for part in parts)
 
@@ -118,6 +119,8 @@ UNITS = dict(a=(-2, 1), b=(1, 0), r=(-1, 1), x=(1, 0))  # units of a coordinate,
 
 
 def device_coordinates(shape: Shape) -> dict[str, str]:
+    """Return the coordinates of N devices: minimisers, curvatures, weights if N > 1, sizes of
+    noise."""
     N = shape["N"]
     found = {f"b_{k}": "real" for k in range(N)}
     found.update({f"a_{k}": "positive" for k in range(N)})
@@ -136,6 +139,7 @@ def build_devices(N: int, point: Point) -> dict[str, list[Number | Counted]]:
 
 
 def sound_devices(devices: Mapping[str, list[Fraction | Counted]]) -> bool:
+    """Tell whether lists over devices fit together: a > 0, r >= 0, p > 0, and sum p = 1."""
     N = len(devices["a"])
     return (
         all(len(devices[name]) == N for name in ("b", "r", "p"))
@@ -157,6 +161,7 @@ def choose_devices(
 def minimiser(
     devices: Mapping[str, list[Number | Counted]], weights: Any = None
 ) -> Number | Counted:
+    """Return sum_k p_k a_k b_k / sum_k p_k a_k, the minimiser of the weighted sum of losses."""
     pulls = [p * a for p, a in zip(devices["p"] if weights is None else weights, devices["a"])]
     # the origin of coordinates, so that nothing is rounded where all devices are equal
     first = devices["b"][0]
@@ -265,6 +270,7 @@ def is_paced(claim: Claim) -> bool:
 
 
 def _algorithm_names(claim: Claim) -> list[str]:
+    """Return the names of the methods of a claim, as given by the claim."""
     several = claim.algorithm if isinstance(claim.algorithm, tuple) else (claim.algorithm,)
     return [getattr(each, "name", each) for each in several]
 

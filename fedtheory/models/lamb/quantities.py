@@ -70,6 +70,7 @@ class Iteration(NamedTuple):
 
 
 def mean_of(each: Sequence[Number]) -> Number:
+    """Return the mean of vectors or numbers, one for each client at work."""
     return sum(each[1:], each[0]) / len(each)
 
 
@@ -164,10 +165,12 @@ def _record_iteration(
 
 
 def full_loss(case: Instance, x: "np.ndarray") -> Number | Counted:
+    """Return f(x), the mean of all n clients' losses."""
     return sum(case.loss(i, x) for i in range(case.n)) / case.n
 
 
 def full_grad(case: Instance, x: "np.ndarray") -> "np.ndarray":
+    """Return grad f(x), the mean of all n clients' gradients."""
     return mean_of([case.grad(i, x) for i in range(case.n)])
 
 
@@ -190,43 +193,54 @@ class Seen:
         ]
 
     def full(self, x: "np.ndarray") -> "np.ndarray":
+        """Return grad f(x)."""
         return full_grad(self.case, x)
 
     def by(self, u: "np.ndarray") -> Any:
+        """Return ||u / v-hat^(1/4)||^2."""
         return by_root(u, self.it.v_hat)
 
     def over_v(self, u: "np.ndarray") -> Many | Counted:
+        """Return ||u / v-hat^(1/2)||^2."""
         return sum(part * part / v for part, v in zip(u, self.it.v_hat))
 
     def each(self, value: Callable[..., Any]) -> list[Number | Counted]:
+        """Return value(i) for the clients i at work."""
         return [value(i) for i in self.clients]
 
     @cached_property
     def move(self) -> "np.ndarray":
+        """Return the move of the point (8) in the iteration."""
         return self.after - self.point
 
     @cached_property
     def at_point(self) -> "np.ndarray":
+        """Return grad f at the point (8)."""
         return self.full(self.point)
 
     @cached_property
     def at_bar(self) -> list[Any]:
+        """Return the gradient of each client's loss at the mean model."""
         return self.each(lambda i: self.case.grad(i, self.bar))
 
     # (11), (14), (15); the first sum of (11) as printed, without line 13's minus sign
 
     @cached_property
     def by_momentum(self) -> "np.ndarray":
+        """Return alpha beta_1 / (1 - beta_1) times the mean of (stretch - former stretch) m,
+        before the step."""
         it, case = self.it, self.case
         moved = self.each(lambda i: (it.stretch[i] - it.before[i]) * it.past[i])
         return case.alpha * (case.beta_1 / (1 - case.beta_1)) * mean_of(moved)
 
     @cached_property
     def mean_stretched(self) -> "np.ndarray":
+        """Return the mean over clients of stretch times the noisy gradient."""
         return mean_of(self.each(lambda i: self.it.stretch[i] * self.it.g[i]))
 
     @cached_property
     def by_gradient(self) -> "np.ndarray":
+        """Return alpha times the mean stretched gradient."""
         return self.case.alpha * self.mean_stretched
 
     @cached_property
@@ -237,17 +251,25 @@ class Seen:
 
     @cached_property
     def g_bar_i(self) -> list[Any]:
+        """Return each client's noisy gradient, scaled by phi / ||p|| by coordinate."""
         return self.each(lambda i: self.scale[i] * self.it.g[i])
 
     @cached_property
     def g_bar(self) -> "np.ndarray":
+        """Return the mean of the scaled gradients of the clients."""
         return mean_of(self.g_bar_i)
 
     @cached_property
     def products(self) -> list[Any]:
+        """Return, by coordinate, each client's exact times its noisy gradient."""
         return self.each(lambda i: self.it.exact[i] * self.it.g[i])
 
     def kept(self) -> Number | Counted:
+        """Return the sum of sqrt((1 - beta_2) / p_l) phi / M times the products, over clients and
+        coordinates.
+
+        Here p_l is the number of coordinates of the layer.
+        """
         case, it = self.case, self.it
         return sum(
             root((1 - case.beta_2) / width) / case.M * it.phi[i][j] * self.products[i][j]
@@ -256,6 +278,8 @@ class Seen:
         )
 
     def wrong(self) -> Number:
+        """Return the sum of the scaled products that are negative, where noise turns a
+        coordinate's sign."""
         return sum(
             s * minimum(z, ZERO)
             for i in self.clients

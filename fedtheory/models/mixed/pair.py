@@ -85,6 +85,7 @@ def build_start(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def list_start(shape: Shape) -> Any:
+    """Return the coordinates of the start; a stationary start has none."""
     return {} if shape["start"] == "still" else name_vector("x", shape["d"], "positive")
 
 
@@ -143,7 +144,11 @@ def find_minimizer(instance: Instance) -> np.ndarray:
 def pair_constants(instance: Instance) -> dict[str, Any]:
     """Return beta, the smoothness constant of f itself (beta_sum), and mu. beta is at least
     beta_sum where f itself is to be beta-smooth; mu is 0 where a loss is not convex, which
-    `pair_holds` reports."""
+    `pair_holds` reports.
+
+    A hypothesis "f is beta-smooth" and a hypothesis "f_f and f_c are beta-smooth" give different
+    least values; `smooth` of the instance says which reading the instance serves.
+    """
     pair = instance["losses"]
     beta, own = losses.smoothness_of(*pair), losses.joint_smoothness(*pair)
     if instance["smooth"] == "sum":

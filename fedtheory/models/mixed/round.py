@@ -76,6 +76,11 @@ def derive_constants(instance: Any) -> dict[str, Any]:
 
 
 def measure_symbols(instance: Any, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the wanted quantities of appendix D of the round that starts at x.
+
+    The minimiser of f is only computed for the quantities that need it (TO_MINIMUM), because losses
+    without a minimiser can be drawn where a claim does not assume one.
+    """
     (f, c), d = instance["losses"], len(instance["x"])
     star = pair.find_minimizer(instance) if TO_MINIMUM & set(wanted) else None
     case = Instance(
