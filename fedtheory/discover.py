@@ -198,7 +198,7 @@ def shipped_claims() -> "tuple[Claim, ...]":
     """Return every Claim under claims/, in the order of papers and files."""
     import fedtheory.claims as room
 
-    found = []
+    found: list[Claim] = []
     for _, name, package in pkgutil.walk_packages(room.__path__, "fedtheory.claims."):
         if not package and not name.rpartition(".")[2].startswith("_"):
             module = importlib.import_module(name)

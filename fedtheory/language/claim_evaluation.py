@@ -35,8 +35,8 @@ class Valued:
     def needs(self, *exprs: Any) -> list[str]:
         """Return the names of the symbols whose values these expressions need; without expressions,
         the symbols of the bound."""
-        exprs = exprs or [b for _, _, b in self.lines]
-        free = set().union(*(self.expand(e).free_symbols for e in exprs))
+        wanted = exprs or [b for _, _, b in self.lines]
+        free = set().union(*(self.expand(e).free_symbols for e in wanted))
         return [name for name in self.symbols if self.symbols[name].symbol in free]
 
     def evaluate(self, values: Assignment, strict: bool = True, line: int = 0) -> float:
@@ -55,17 +55,12 @@ class Valued:
         """
         return self._side(values, strict, line, "right")
 
-    def evaluate_left(
-        self,
-        values: str | Assignment | Sequence[tuple[str, int]] | None,
-        strict: bool = True,
-        line: float | str | None = 0,
-    ) -> float:
+    def evaluate_left(self, values: Assignment, strict: bool = True, line: int = 0) -> float:
         """Return the left-hand side of a line at numbers, rounded in the direction opposite to
         `evaluate`. Measured quantities are given by name."""
         return self._side(values, strict, line, "left")
 
-    def _side(self, values: dict[str, Any] | None, strict: bool, line: Number, side: str) -> float:
+    def _side(self, values: Assignment, strict: bool, line: int, side: str) -> float:
         """Return one side of a line at numbers, rounded to its safe end, with the checks of
         `evaluate`."""
         if not self.lines:
@@ -122,7 +117,7 @@ class Valued:
         return numbers
 
     def _failing_hypotheses(
-        self, values: Mapping[str, Any] | None, numbers: Mapping[str, Fraction], complete: bool
+        self, values: Assignment, numbers: Mapping[str, Fraction], complete: bool
     ) -> Iterator[Assumption | Outside | Rule]:
         """Yield the hypotheses that fail at numbers; where `complete`, a missing number is refused."""
         floats = any(isinstance(value, float) for value in values.values())
@@ -148,9 +143,7 @@ class Valued:
                     f"{self.title} needs {name}, {self.symbols[name].meaning}; none was given"
                 )
 
-    def _shown_values(
-        self, broken: Assumption | Outside | Rule, values: Mapping[str, Any] | None
-    ) -> str:
+    def _shown_values(self, broken: Assumption | Outside | Rule, values: Assignment) -> str:
         """Return the values on which a failing hypothesis depends, as text."""
         values = {getattr(key, "name", key): value for key, value in values.items()}
         return _list_values(
@@ -206,7 +199,7 @@ def _decide_relation(relation: sympy.Rel, numbers: Mapping[str, Fraction], float
     return truth
 
 
-def _list_values(values: Mapping[str, Any] | None, names: Sequence[str]) -> str:
+def _list_values(values: Assignment, names: Sequence[str]) -> str:
     """Return "name=value, ..." for the names that have a value."""
     values = {getattr(key, "name", key): value for key, value in values.items()}
     as_text = lambda v: str(v) if isinstance(v, (int, float, Fraction, sympy.Basic)) else show(v)

@@ -18,7 +18,6 @@ from fedtheory.language import names
 from fedtheory.language.conditions import Along, Assumption, Condition, Confined, Root, Rule
 from fedtheory.language.names import LONGEST
 from fedtheory.language.symbol import Table
-from fedtheory.typing import Number
 
 DIGITS = 4000  # digits of a number, as in certificates; longer numbers are not written down
 HYPOTHESIS = "must be a SymPy relation, an And of relations, a Condition or an Assumption"
@@ -160,9 +159,9 @@ def check_values(whose: str, given: Mapping[str, Any] | None) -> Any:
     return given
 
 
-def check_place(whose: str, given: Number, number: Number) -> int:
+def check_place(whose: str, given: Any, number: int) -> int:
     """Return the index of one of a claim's lines, counted from 0."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= given < number:
+    if isinstance(given, bool) or not isinstance(given, Integral) or not 0 <= int(given) < number:
         refuse(f"{whose}: line", f"must be an integer from 0 to {number - 1}", given)
     return int(given)
 

@@ -73,7 +73,7 @@ class Condition(NamedTuple):
     says: str
     # (problem, setup) -> whether a problem and a run meet the condition; None where only exact
     # instances can be tested
-    holds: "Callable | Certified" = None
+    holds: "Callable[..., Any] | Certified | None" = None
     # the constants that the condition certifies: names of problem.constants, or of symbols that no
     # problem has
     constants: tuple[Any, ...] = ()
@@ -328,7 +328,7 @@ def settle_words(
     """Return two mappings of what the conditions `held` settle for a problem: names of the method's
     hyper-parameters `hyper` with a value that is allowed there, and all other names with their
     values."""
-    found = {}
+    found: dict[str, Any] = {}
     for condition in held:
         found.update(condition.settles(problem) if condition.settles else {})
     words = {

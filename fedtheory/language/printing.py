@@ -99,7 +99,7 @@ class _Ordered:
         roots are merged into one."""
         number, above, below, negative = sympy.Integer(1), [], [], False
         queue = list(expr.as_ordered_factors())
-        roots = {True: [], False: []}
+        roots: dict[bool, list[Any]] = {True: [], False: []}
         while queue:
             factor = queue.pop(0)
             base, power = factor.as_base_exp()

@@ -72,7 +72,7 @@ class Entry(NamedTuple):
     meaning: str
     unit: tuple[Any, ...] = PLAIN
     domain: str = "real"  # "positive", "nonnegative", "count" (integer >= 1), "real"
-    definition: sympy.Expr | None = None
+    definition: Any = None  # an expression; None for a symbol that no other defines
     measure: Any = None  # a Measure; None for a parameter
     some: bool = False  # the statement holds for some value of it, which the text leaves open
     own: Own | None = None  # a user's function that computes it

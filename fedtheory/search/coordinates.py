@@ -36,7 +36,7 @@ class Columns:
         target: Target,
         shape: Shape,
         numbers: Mapping[str, Number],
-        generator: np.random.Generator | None,
+        generator: np.random.Generator,
     ) -> None:
         self.target, self.shape, self.numbers, self.generator = target, shape, numbers, generator
         kinds = dict(target.setting.coordinates(shape))

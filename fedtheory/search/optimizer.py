@@ -50,7 +50,7 @@ class Hunt(Columns):
         target: Target,
         shape: Shape,
         numbers: Mapping[str, Number],
-        generator: np.random.Generator | None,
+        generator: np.random.Generator,
     ) -> None:
         super().__init__(target, shape, numbers, generator)
         self.top = None  # the raw coordinates of the best points so far

@@ -9,7 +9,7 @@ import tokenize
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def read_npz(
     return arrays
 
 
-def _read_array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str) -> np.ndarray:
+def _read_array(stream: IO[bytes], member: zipfile.ZipInfo, label: str) -> np.ndarray:
     """Return an array read directly into its own memory, without a second copy.
 
     The header is parsed by NumPy, whose own reader would fall back to pickles. The array stays in
@@ -88,7 +88,7 @@ def _read_array(stream: zipfile.ZipExtFile, member: zipfile.ZipInfo, label: str)
             f"{shape} of {dtype} in {member.file_size} bytes",
         )
     found = np.empty(shape, dtype, order="F" if columns_first else "C")
-    room, place = memoryview(found.reshape(-1, order="A").view(np.uint8)), 0
+    room, place = found.reshape(-1, order="A").view(np.uint8).data, 0
     while place < size and (part := stream.read(min(BLOCK, size - place))):
         room[place : place + len(part)] = part
         place += len(part)

@@ -1,6 +1,6 @@
 """Flex, section 4.3: whether to keep a departing device in the objective."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sympy import Eq, Max, Min, sqrt
 
@@ -47,7 +47,7 @@ DOMINATED = (
 )
 a, b = D_0 * E, D_0 * gamma_0 + V_0 * E - start * E
 c = V_0 * gamma_0 - start * (tau_0 * E + gamma_0)
-NINE = dict(symbols=TABLE, unstated=UNSTATED)
+NINE: dict[str, Any] = dict(symbols=TABLE, unstated=UNSTATED)
 
 CLAIMS = (
     Claim(

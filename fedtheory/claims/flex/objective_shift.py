@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 arrival = 2 * sqrt(2 * L) / mu * n_l / (n + n_l) * sqrt(Gamma_l)
 departure = 2 * sqrt(2 * L) / mu * n_l / n * sqrt(tilde_Gamma_l)
 shrunk = (M_tau * D + V) / (tau * E + gamma)  # (3) at tau_0, given as tau
-SHIFT = dict(symbols=TABLE, assumes=(A1, A2), measures=shift)
+SHIFT: dict[str, Any] = dict(symbols=TABLE, assumes=(A1, A2), measures=shift)
 HALF = "The text gives no proof. The shortest one, on record as a step, gives half of the constant."
 
 

@@ -1,7 +1,6 @@
 """Flex, in running text: what a device's share of the data does, which schemes are bounded, where
 training cannot end, and the readings that theorem 3.2 leaves open."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sympy import Eq, Rational
@@ -70,7 +69,7 @@ def sentence(
     measures: "sympy.Expr",
     bound: "sympy.Expr | int",
     meaning: str,
-    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"flex.{name}",

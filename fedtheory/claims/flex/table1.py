@@ -71,7 +71,7 @@ def cell(
     algorithm: str,
     assumes: Sequence[Any],
     unstated: Sequence[Any] = (),
-    **more: "sympy.Expr | int | str | Sequence[tuple[sympy.Symbol, str, sympy.Expr]]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"flex.table1_{name}",
@@ -94,7 +94,7 @@ def homogeneous(
     expected: "sympy.Expr",
     unstated: Sequence[Any] = (),
     note: str = "",
-    **more: str,
+    **more: Any,
 ) -> tuple[Any, Any]:
     """Build two claims: the printed cell for homogeneous devices, and theorem 3.1 at the scheme's
     coefficients, which favour no device (M_tau = 0)."""

@@ -1,6 +1,8 @@
 """Flex, theorem 3.1: how close tau rounds come to the minimiser; and what the text draws from
 it."""
 
+from typing import Any
+
 from sympy import Eq
 
 from fedtheory.claim import Claim
@@ -49,7 +51,7 @@ ONE = (
 )
 SOME_WORK = Assumption(ps > 0, "before theorem 3.1, some work")
 x = tau * E + gamma  # what the bound of round tau is divided by
-THEOREM = dict(
+THEOREM: dict[str, Any] = dict(
     algorithm="flex_c",  # p_tau^k is any scheme's
     symbols=TABLE,
     assumes=(*PROBLEM, A5, LAW, WORK, RATE),

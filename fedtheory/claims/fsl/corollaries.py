@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import sympy
 
 A1_TO_4 = STATED[:4]
-RUN = dict(algorithm="fsl", symbols=TABLE, measures=E_T)
+RUN: dict[str, Any] = dict(algorithm="fsl", symbols=TABLE, measures=E_T)
 # "Phi = O((gamma^2 + 1) Psi)" is argued with rho_s near 1; at S = N the term 2 G^2 / eta_g^2 of Phi
 # is not below Psi.
 MANY_CLIENTS = Assumption(rho_s >= Rational(1, 2), "corollary 2, rho_s near 1", stated=False)
@@ -68,7 +68,7 @@ def printed_order(
     note: str = "",
     unstated: Sequence[Any] = (),
     stated: Sequence[Any] = (),
-    **more: str,
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"fsl.{name}",
@@ -92,7 +92,7 @@ def explicit(
     bound: "sympy.Expr",
     step: "sympy.Expr",
     extra: Sequence[Any] = (),
-    **more: "sympy.Expr | str",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"fsl.{name}_explicit",
@@ -105,7 +105,7 @@ def explicit(
     )
 
 
-def corollary_c(name: str, cites: str, **many: Sequence[Any]) -> tuple[Any, Any]:
+def corollary_c(name: str, cites: str, **many: Any) -> tuple[Any, Any]:
     shape = sqrt(L) / sqrt(K * S * T) * (tilde_D_0 + M_sq / (gamma + 1) ** 2) + L / T * (
         M_sq / (1 + gamma) + gamma * kappa * K * S * xi_bar**2 / (1 + gamma) ** 4
     )

@@ -1,5 +1,7 @@
 """FSL, appendix A: what its proofs say of constants on the way, and lines as they are typed."""
 
+from typing import Any
+
 from sympy import Eq, Rational, exp
 
 from fedtheory.claim import Claim
@@ -40,7 +42,7 @@ from fedtheory.symbols.fsl import (
     tau_s,
 )
 
-COMMON = dict(kind="step", symbols=TABLE)
+COMMON: dict[str, Any] = dict(kind="step", symbols=TABLE)
 growth = ((1 + a_split) ** K - 1) / (a_split * K)
 limit = (exp(Rational(9, 8)) - 1) / Rational(9, 8)
 

@@ -1,5 +1,7 @@
 """FSL, appendices A-B and A-C: the displayed lines of the proofs of lemmas 4 and 5."""
 
+from typing import Any
+
 from sympy import Rational
 
 from fedtheory.claim import Claim
@@ -37,7 +39,7 @@ from fedtheory.symbols.fsl import (
     tau_s,
 )
 
-COMMON = dict(kind="step", algorithm="fsl", symbols=TABLE)
+COMMON: dict[str, Any] = dict(kind="step", algorithm="fsl", symbols=TABLE)
 server_noise = 4 * K_0 * eta_0**2 * gamma**2 * sigma_0**2
 server_pull = 16 * K_0**2 * eta_0**2 * gamma**2 * sq_server_grad
 

@@ -56,7 +56,7 @@ LARGE_GAMMA = (
 )
 
 
-def at(expr: "sympy.Expr", **new: "sympy.Expr | int") -> "sympy.Expr":
+def at(expr: "sympy.Expr", **new: Any) -> "sympy.Expr":
     """Return an expression with its definitions written out and the given letters replaced."""
     return expand_definitions(expr, TABLE.definitions).xreplace(
         {TABLE[name].symbol: value for name, value in new.items()}
@@ -78,7 +78,7 @@ def sentence(
     bound: "sympy.Expr",
     meaning: str,
     assumes: Sequence[Any] = (),
-    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Symbol, str, sympy.Expr | int]]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"fsl.{name}",

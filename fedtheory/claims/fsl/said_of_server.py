@@ -1,6 +1,8 @@
 """FSL, sections II and III-A in running text: which objectives coincide, when the server's step
 helps, and when it cannot."""
 
+from typing import Any
+
 from sympy import Eq, Max, Ne
 
 from fedtheory import conditions
@@ -32,7 +34,7 @@ from fedtheory.symbols.fsl import (
 )
 
 SAMPLES = (Assumption(conditions.SAMPLES, "(1)"), Assumption(conditions.SERVER, "(4)"))
-STEP = dict(algorithm="server_sgd", symbols=TABLE)
+STEP: dict[str, Any] = dict(algorithm="server_sgd", symbols=TABLE)
 gain_9 = a_w0 + (1 - L * eta_0) * b_w0  # left side of (9); xi_w0 is its right side
 share = L * eta_0
 

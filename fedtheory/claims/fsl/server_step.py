@@ -1,5 +1,7 @@
 """FSL, section III-A and the short paper's section II-C: when exact steps on f_0 lower F."""
 
+from typing import Any
+
 from fedtheory import conditions
 from fedtheory.claim import Claim
 from fedtheory.conditions import Assumption
@@ -33,7 +35,7 @@ EQ9 = Assumption(a_w0 + (1 - L * eta_0) * b_w0 > xi_w0, "(9)")
 
 by_definition = inner_move + half * L * sq_move
 in_gradients = -eta_0 * inner_w0 + half * L * eta_0**2 * b_w0
-EQ7 = dict(
+EQ7: dict[str, Any] = dict(
     algorithm="server_sgd",
     symbols=TABLE,
     assumes=SETTING,

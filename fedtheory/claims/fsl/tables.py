@@ -1,6 +1,6 @@
 """FSL, tables II and III: output shapes and parameter counts, computed from the layers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -36,7 +36,7 @@ def dense(shape: Sequence[int | Any], units: Any) -> tuple[tuple[int | Any, ...]
     return (units,), shape[0] * units + units
 
 
-LAYERS = {
+LAYERS: dict[str, Callable[..., Any]] = {
     "Conv2D": conv,
     "MaxPooling2D": pool,
     "Dropout": dropout,
@@ -48,7 +48,9 @@ LAYERS = {
 def walk(given: Mapping[str, list[Any]]) -> dict[str, Any]:
     """Return the cells of a table: each layer's output shape, and its parameter count where it has
     parameters."""
-    cells, seen, shape = {}, {}, tuple(given["image"])
+    cells: dict[str, Any] = {}
+    seen: dict[str, int] = {}
+    shape = tuple(given["image"])
     for name, *numbers in given["layers"]:
         seen[name] = seen.get(name, 0) + 1
         shape, parameters = LAYERS[name](shape, *numbers)

@@ -1,7 +1,7 @@
 """FED-LAMB, in running text: which terms dominate, what more layers and coordinates do, and readings
 of theorem 1's constant and of its rate."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sympy import Eq, Rational, sqrt
@@ -60,12 +60,7 @@ MORE_LAYERS = {h: h_more}
 
 
 def sentence(
-    name: str,
-    place: str,
-    measures: "sympy.Expr",
-    bound: "sympy.Expr",
-    meaning: str,
-    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+    name: str, place: str, measures: "sympy.Expr", bound: "sympy.Expr", meaning: str, **more: Any
 ) -> Any:
     return Claim(
         id=f"lamb.{name}",

@@ -1,7 +1,7 @@
 """FED-LAMB, theorem 1, corollary 1 and theorem 2 (Local-AMS): how small gradients become over R
 rounds."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sympy import Eq, Rational, sqrt
 
@@ -51,8 +51,8 @@ MISPRINTS = (
     "The main text prints ln(alpha R) and ln sigma^2 for h alpha R and h sigma^2 (sans-serif h), as the "
     "appendix has them. "
 )
-RUN = dict(algorithm="fed_lamb", symbols=TABLE, measures=mean_sq)
-THEOREM = dict(RUN, assumes=(*STATED, NO_DECAY), unstated=UNSTATED)
+RUN: dict[str, Any] = dict(algorithm="fed_lamb", symbols=TABLE, measures=mean_sq)
+THEOREM: dict[str, Any] = dict(RUN, assumes=(*STATED, NO_DECAY), unstated=UNSTATED)
 RATE = Assumption(Eq(alpha, a / sqrt(h * R)), "corollary 1, learning rate")
 shape_T = (T - 1) ** 2 * p / (h**3 * R ** Rational(3, 2))
 

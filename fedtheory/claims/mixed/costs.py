@@ -111,7 +111,7 @@ def numbers(given: Mapping[str, int | Any]) -> Any:
     }
 
 
-COST = dict(kind="structure", symbols=TABLE, figure="mixed_table12")
+COST: dict[str, Any] = dict(kind="structure", symbols=TABLE, figure="mixed_table12")
 on_device = K * movies**2 * dim / 2
 
 CLAIMS = (

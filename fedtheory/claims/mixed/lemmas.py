@@ -1,6 +1,5 @@
 """Mixed FL, appendix D.1: lemmas D.2 to D.8, with the displayed lines of their proofs."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sympy import Rational
@@ -61,7 +60,7 @@ MARTINGALE = Condition(
 VARIABLES = Assumption(BOUNDED, "lemma D.3")
 H_SMOOTH = Assumption(SMOOTH_LOSSES, "h is beta-smooth")
 H_CONVEX = Assumption(CONVEX.holds, "h is mu-strongly convex")
-PROPORTION = dict(symbols=TABLE, assumes=(SMOOTH, MINIMIZER))
+PROPORTION: dict[str, Any] = dict(symbols=TABLE, assumes=(SMOOTH, MINIMIZER))
 
 
 def line(
@@ -70,7 +69,7 @@ def line(
     measures: "sympy.Expr",
     bound: "sympy.Expr | int",
     meaning: str,
-    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr]]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"mixed.{name}",

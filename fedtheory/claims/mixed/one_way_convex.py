@@ -59,7 +59,7 @@ from fedtheory.symbols.mixed import (
 if TYPE_CHECKING:
     import sympy
 
-ROUND = dict(algorithm="one_way_gt", symbols=TABLE)
+ROUND: dict[str, Any] = dict(algorithm="one_way_gt", symbols=TABLE)
 RULES = (SMOOTH, A41, NOISE, EQUAL_WEIGHTS, SGD, EQUAL_STEPS)
 SAMPLED = DRAWS
 STRICT = Assumption(eta_tilde < 1 / (8 * beta), "lemma D.10")

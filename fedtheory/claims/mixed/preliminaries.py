@@ -2,7 +2,7 @@
 deltas."""
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sympy import Eq
 
@@ -50,7 +50,9 @@ if TYPE_CHECKING:
 SHARES = Assumption(Eq(w_f + w_c, 1), "definition 4.2, w_f + w_c = 1")
 CLIENTS_SGD = Assumption(PLAIN_SGD, "A.2, SGD")
 seen = sq_seen_f / w_f + sq_seen_c / w_c
-DELTAS = dict(algorithm="two_way_gt", symbols=TABLE, assumes=(CLIENTS_SGD,), relation="==", bound=0)
+DELTAS: dict[str, Any] = dict(
+    algorithm="two_way_gt", symbols=TABLE, assumes=(CLIENTS_SGD,), relation="==", bound=0
+)
 
 
 def gradient_descent(

@@ -1,7 +1,6 @@
 """Mixed FL, in running text and in the last steps of its proofs: what the constants add up to, what
 more steps and more noise do to table 1's rates, and readings of (12)."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +43,7 @@ def sentence(
     measures: "sympy.Expr",
     bound: "sympy.Expr | int",
     meaning: str,
-    **more: "sympy.Expr | str | Sequence[Any | tuple[sympy.Expr, str, sympy.Expr | int]]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"mixed.{name}",

@@ -110,7 +110,7 @@ def implication(
     meaning: str,
     note: str = "",
     assumes: Sequence[Any] = (),
-    **more: "sympy.Expr | Sequence[Any]",
+    **more: Any,
 ) -> Any:
     return Claim(
         id=f"mixed.{name}",

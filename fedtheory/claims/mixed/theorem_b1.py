@@ -80,7 +80,7 @@ USED = (
     NO_SHORTER,
 )
 RATES = (MERGE, *PT_STEPS)
-RUN = dict(algorithm="parallel_training", symbols=TABLE)
+RUN: dict[str, Any] = dict(algorithm="parallel_training", symbols=TABLE)
 # Each client's own path drifts with sigma^2, not sigma^2 / S, and both paths with their gradients'
 # difference.
 floor = (G**2 + noise_paths) / eta_m**2

@@ -55,7 +55,7 @@ from fedtheory.symbols.mixed import (
 if TYPE_CHECKING:
     import sympy
 
-RUN = dict(algorithm="one_way_gt", symbols=TABLE)
+RUN: dict[str, Any] = dict(algorithm="one_way_gt", symbols=TABLE)
 STATED = (*SETTING, SGD, EQUAL_STEPS)
 numerator = sigma**2 + K * S * sigma_c**2
 # The recursion before the theorem loses the factor (S - 1)/S of the progress, all of it at S = 1.

@@ -62,7 +62,7 @@ from fedtheory.symbols.mixed import (
 if TYPE_CHECKING:
     import sympy
 
-RUN = dict(algorithm="two_way_gt", symbols=TABLE)
+RUN: dict[str, Any] = dict(algorithm="two_way_gt", symbols=TABLE)
 USED = (
     *DRAWS,
     Assumption(EQUAL_STEPS.holds, "algorithm 1, K steps each", stated=False),
