@@ -117,6 +117,8 @@ def shift_constants(instance: Instance) -> dict[str, Any]:
 def shift_measure(
     instance: Instance, values: Assignment, wanted: Collection[str]
 ) -> dict[str, Number]:
+    """Return the distance of the minimisers, and gradients and excesses at each other's
+    minimiser."""
     without, all_of_them = optima(instance)
     a, b = vector(instance["a"][-1]), vector(instance["b"][-1])
     # F_l at the optimum of the objective with F_l, minus its minimum: not the excess of theorem 3.2
@@ -141,10 +143,12 @@ def shift_measure(
 
 
 def shift_holds(instance: Instance) -> frozenset[str]:
+    """Return the conditions of convex quadratics, which every instance meets."""
     return CONVEX
 
 
 def shift(event: str) -> Model:
+    """Return the model of an event, "arrival" or "departure"."""
     fields = shift_fields(event)
     holds = fields.guard(shift_holds)
     return Model(
@@ -179,6 +183,7 @@ REBOOT = ("dist_old", "dist_new", "dist_reboot", "inner_l", "gap_new", "grad_nor
 
 
 def reboot_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
+    """Draw the dimension, and whether W bounds both losses or only the old one."""
     return dict(
         d=random.choice([1, 2, 2]), bounds="both" if "bounded_by_W_l" not in relaxed else "old"
     )
@@ -229,6 +234,10 @@ def reboot_points(instance: Instance) -> "tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def reboot_constants(instance: Instance) -> dict[str, Any]:
+    """Return L, mu, p_l, Gamma_l, the distance of w to w*, and W.
+
+    W bounds curvatures and gradients on the box of w, w* and w~*.
+    """
     points, curvatures = reboot_points(instance), [a for row in instance["a"] for a in row]
     w, old, new = points
     known = instance["a"] if instance["bounds"] == "both" else instance["a"][:1]
@@ -252,10 +261,13 @@ def reboot_constants(instance: Instance) -> dict[str, Any]:
 
 
 def length(v: "np.ndarray") -> Number:
+    """Return ||v||."""
     return root(v.dot(v))
 
 
 def reboot_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return distances to the new minimiser before and after the best extra step along grad
+    F_l(w)."""
     w, old, new = reboot_points(instance)
     (a, a_l), (_, b_l), p_l = (
         [vector(row) for row in instance["a"]],
@@ -292,6 +304,7 @@ def ratio(part: Number, whole: Number) -> Number:
 
 @REBOOT_FIELDS.guard
 def reboot_holds(instance: Instance) -> frozenset[str]:
+    """Return the convexity of both losses, and which bounds by W the instance has."""
     moves = any(x != b for x, b in zip(instance["w"], instance["b"][0]))  # ||grad F(w)|| > 0
     return CONVEX | name_true(bounded_by_W=moves, bounded_by_W_l=instance["bounds"] == "both")
 

@@ -156,6 +156,10 @@ def exclude_device(instance: Instance, state: Sequence[Fraction | Counted]) -> d
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return V, gamma and D of the bounds (3) and (6), E, L, mu, G, tau_0 and T.
+
+    D is the smaller of two readings: with the work before and after the departure.
+    """
     kept, state = until_departure(instance)
     without, devices = exclude_device(instance, state), instance["devices"]
     gone = quadratics.law_moments(
@@ -185,6 +189,11 @@ def derive_constants(instance: Instance) -> dict[str, Any]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return the expected losses at the deadline T, with the device kept and with the device
+    excluded.
+
+    Each objective is measured with its own weights and minimiser, after its own learning rates.
+    """
     (kept, state), span, E = until_departure(instance), instance["span"], instance["E"]
     devices, (rest, law) = instance["devices"], remaining(instance)
     without = exclude_device(instance, state)
@@ -212,6 +221,7 @@ def measure_symbols(
 
 @FIELDS.guard
 def conditions_held(instance: Instance) -> frozenset[str]:
+    """Return the conditions that devices and law meet."""
     return quadratics.list_conditions(instance)
 
 

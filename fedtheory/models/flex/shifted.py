@@ -30,6 +30,12 @@ BEFORE = tuple(name for name in LAWS if name != "I_sum")
 
 
 def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
+    """Draw devices, an event, tau_0 rounds before and up to 5 rounds after the event, and a law of
+    work.
+
+    Scheme B knows arrivals only. The law is about the devices that work: after the event for scheme
+    C, before the arrival for scheme B.
+    """
     N, E, event = (
         random.choice([2, 2, 3]),
         random.choice([1, 1, 2, 3]),
@@ -53,11 +59,14 @@ def draw_shapes(scheme: str, random: Random, relaxed: Set[str]) -> Any:
 
 
 def list_devices(shape: Shape) -> Any:
+    """Return the coordinates of the devices without weights, which follow from numbers of
+    samples."""
     found = quadratics.device_coordinates(shape)
     return {name: kind for name, kind in found.items() if not name.startswith("weight")}
 
 
 def build_devices(shape: Shape, point: Point, built: Any) -> Any:
+    """Build the devices, with weights in proportion to their numbers of samples."""
     return {**quadratics.build_devices(shape["N"], point), "p": weights(built["n"])}
 
 
@@ -88,6 +97,7 @@ def members(instance: Instance) -> tuple[int, ...]:
 
 
 def objectives(instance: Instance) -> list[dict[str, list[Number | Counted]]]:
+    """Return the devices of the objective before and after the event."""
     return [
         quadratics.choose_devices(instance["devices"], range(count)) for count in members(instance)
     ]
@@ -113,6 +123,10 @@ def shared_constants(instance: Instance) -> dict[str, Any]:
 
 
 def after_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants after the event: law moments, the shift, rounds, G and Delta.
+
+    Delta is the squared distance of x to the minimiser before the event.
+    """
     before, after = objectives(instance)
     laws = quadratics.law_moments(
         "C",
@@ -134,6 +148,7 @@ def after_constants(instance: Instance) -> dict[str, Any]:
 
 
 def after_measure(instance: Instance, values: Assignment, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the expected squared distance to the new minimiser after the remaining rounds."""
     _, after = objectives(instance)
     rounds = moments.rounds_of("C", after["p"], instance["law"], instance["E"])
     work = sum(q * c[k] * s[k] for q, c, s in rounds for k in range(len(after["p"])))
@@ -166,6 +181,8 @@ def before_span(instance: Instance) -> list[Number | Counted]:
 
 
 def before_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants of a run of scheme B before the arrival: law moments, the shift, G,
+    sq_dist_0."""
     before, _ = objectives(instance)
     old = quadratics.minimiser(before)
     return dict(
@@ -179,6 +196,7 @@ def before_constants(instance: Instance) -> dict[str, Any]:
 
 
 def conditions_held(side: int, instance: Instance) -> Any:
+    """Return the conditions on one side of the event: 0 before, 1 after; none for other weights."""
     if instance["devices"]["p"] != weights(instance["n"]):
         return frozenset()
     return quadratics.list_conditions(instance, members(instance)[side])

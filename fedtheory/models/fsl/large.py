@@ -98,6 +98,10 @@ FIELDS = Fields(
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return N, S, K, K_0, and the exact L, mu, G, xi_bar, sigma and sigma_0.
+
+    With the share s of the first kind and a gap t of the tilts, G is sqrt(s (1 - s)) |t|.
+    """
     f = {
         name: [losses.make_curve(slope, tilt)]
         for name, slope, tilt in (
@@ -126,6 +130,7 @@ def share(instance: Instance) -> Fraction:
 
 
 def mean_tilt(instance: Instance) -> Number | Counted:
+    """Return the mean tilt of the clients' losses."""
     first = share(instance)
     return (
         instance["tilts"][1]
@@ -137,6 +142,12 @@ def mean_tilt(instance: Instance) -> Number | Counted:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return values and gradients at x, and the expected modified loss after the round.
+
+    A client ends at x - eta_l (sum_k r^k) grad f_i(x) plus noise, r = 1 - eta_l a; the cohort's
+    mean has the variance of a draw without replacement, and the server's K_0 steps map both moments
+    affinely.
+    """
     N, S, K, K_0 = (instance[name] for name in ("N", "S", "K", "K_0"))
     a, a_0, x = (instance[name] for name in ("slope", "slope_0", "x"))
     c_0, c, gamma = instance["tilts"][0], mean_tilt(instance), values["gamma"]
@@ -184,6 +195,7 @@ def measure_symbols(
 
 @FIELDS.guard
 def conditions_held(instance: Instance) -> frozenset[str]:
+    """Return the conditions that the two curvatures and the draws of noise meet."""
     one_draw = instance.get("shared") and (
         instance["sigma"] > 0
         and instance["K"] * instance["S"] > 1

@@ -162,6 +162,10 @@ def above(curve: Sequence[Fraction | Counted], x: Fraction | Counted) -> Number 
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return S, K, K_0, T, N and the exact L, mu, G, xi_bar, sigma and sigma_0.
+
+    G is finite where all kinds share a curvature, xi_bar where F and f_0 do.
+    """
     seen, kinds = Losses(instance), Kinds(instance["members"])
     pairs = kinds.pairs(instance["tilts"])
     spread = sum((share * (a - b) * (a - b) for share, a, b in pairs), ZERO)
@@ -203,6 +207,12 @@ def round_of(instance: Instance, values: Assignment) -> recursions.Step:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Any]:
+    """Return expected losses and squared gradients of a run, by the moments of each round.
+
+    For a quadratic (a, c) and a point of mean m and variance v, the squared gradient is (a m + c)^2
+    + a^2 v, and the loss a (m^2 + v) / 2 + c m. Raises Undefined where the modified loss has no
+    infimum.
+    """
     seen, x = Losses(instance), instance["x"]
     modified = seen.modified_gradients(values["gamma"])
     square = lambda curve, m, v: (curve[0] * m + curve[1]) ** 2 + curve[0] * curve[0] * v
@@ -228,6 +238,7 @@ def measure_symbols(
 
 @FIELDS.guard
 def conditions_held(instance: Instance) -> frozenset[str]:
+    """Return the conditions that the curvatures and tilts of the kinds and of the server meet."""
     seen = Losses(instance)
     return enumerated.MODEL.ensures - name_true(
         dissimilar=not seen.shared,

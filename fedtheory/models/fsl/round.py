@@ -123,6 +123,7 @@ def build_noise(shape: Shape, point: Any, built: Any) -> Any:
 
 
 def breaks(*laws: Any) -> Any:
+    """Return the test of whether a shape breaks one of some laws."""
     return lambda shape: shape.get("breaks") in laws
 
 
@@ -155,6 +156,11 @@ FIELDS = Fields(
 
 
 def derive_constants(instance: Any) -> dict[str, Any]:
+    """Return N, S, K, K_0, L, mu, G, xi_bar, sigma and sigma_0 of an instance.
+
+    L is the Lipschitz constant of all gradients, or only the largest curvature where smoothness is
+    one-sided. G and xi_bar are infinite where the differences of gradients are not bounded.
+    """
     server, *clients = instance["losses"]
     one_sided = instance.get("breaks") == "lipschitz"
     weights = instance.get("weights") or [Fraction(1, len(clients))] * len(clients)
@@ -172,6 +178,7 @@ def derive_constants(instance: Any) -> dict[str, Any]:
 
 
 def mean(gs: Sequence[Number | Counted], weights: Sequence[Number]) -> Number | Counted:
+    """Return the weighted sum of some numbers."""
     return sum(p * g for p, g in zip(weights, gs))
 
 
@@ -186,10 +193,13 @@ def gap(gs: Sequence[Number | Counted], weights: Sequence[Number]) -> Number | C
 
 
 def upper_root(square: Number | Counted) -> Number | Counted:
+    """Return the root of a square; infinity stays."""
     return square if isinstance(square, float) else root(square)
 
 
 def case(instance: Any, values: Assignment) -> Instance:
+    """Return the record of an instance for `fsl.quantities`, with cohorts that never change if so
+    broken."""
     f, d = instance["losses"], len(instance["x"])
     client, server = outcomes(instance["noise"], d), outcomes(instance["noise_0"], d)
     return Instance(
@@ -214,6 +224,11 @@ def case(instance: Any, values: Assignment) -> Instance:
 
 
 def measure_symbols(instance: Any, values: Assignment, wanted: Collection[str]) -> dict[str, Any]:
+    """Return the wanted quantities of the round that starts at x.
+
+    Where all steps share one draw of noise, quantities are averaged over the draws; a largest value
+    over steps has no meaning then, and is infinite.
+    """
     if "L_tilde" in wanted:
         rest = [name for name in wanted if name != "L_tilde"]
         own = own_smoothness(instance, values["gamma"])

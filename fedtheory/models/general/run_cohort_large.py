@@ -25,6 +25,7 @@ def draw_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
 
 
 def list_gradients(shape: Shape) -> Any:
+    """Return the coordinates of the gradients, one for each kind of clients."""
     return {f"grad_{k}": "real" for k in range(shape["kinds"])}
 
 
@@ -48,6 +49,8 @@ def gradient_spread(kinds: Any, grads: Any) -> Number:
 
 
 def derive_constants(instance: Instance) -> dict[str, Number]:
+    """Return N, S, d = 1, sigma, sigma_j and G, the root of the variance of the clients'
+    gradients."""
     kinds, sigma = Kinds(instance["members"]), instance["sigma"]
     return dict(
         N=Fraction(kinds.N),
@@ -62,6 +65,10 @@ def derive_constants(instance: Instance) -> dict[str, Number]:
 def measure_symbols(
     instance: Instance, values: Assignment, wanted: Sequence[str]
 ) -> dict[str, Number]:
+    """Return the expected squared error and square of the cohort's mean noisy gradient.
+
+    The error is ((N - S)/(N - 1) G^2 + sigma^2) / S for a sample without replacement.
+    """
     kinds, S, grads = Kinds(instance["members"]), instance["S"], instance["grads"]
     apart = gradient_spread(kinds, grads)
     error = (kinds.left_over(S) * apart + instance["sigma"] * instance["sigma"]) / S
@@ -78,6 +85,7 @@ def measure_symbols(
 
 @FIELDS.guard
 def conditions_held(instance: Instance) -> frozenset[str]:
+    """Return all conditions of a cohort, exact gradients only where sigma is 0."""
     always = run_cohort.MODEL.ensures - {"exact_gradients"}
     return always | (frozenset() if instance["sigma"] else {"exact_gradients"})
 

@@ -79,16 +79,20 @@ def own_slopes(shape: Shape) -> Any:
 
 
 def build_slopes(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the curvatures of each kind by coordinate; all kinds have the first's where they are
+    shared."""
     bend, axes = scale_curvature(shape, point), range(shape["d"])
     own = [[bend(point[f"slope_{k}_{j}"]) for j in axes] for k in own_slopes(shape)]
     return own * shape["kinds"] if shape["shared"] else own
 
 
 def list_slopes(shape: Shape) -> Any:
+    """Return the coordinates of the curvatures, of one kind where they are shared."""
     return {f"slope_{k}_{j}": "unit" for k in own_slopes(shape) for j in range(shape["d"])}
 
 
 def build_at_star(shape: Shape, point: Point, built: Any) -> Any:
+    """Return the gradients at 0 of all kinds but the first, whose gradient balances the others."""
     scale, axes = point["scale"], range(shape["d"])
     return [
         [scale * point[f"at_star_{k}_{j}"] if not shape["equal"] else ZERO for j in axes]
@@ -97,11 +101,13 @@ def build_at_star(shape: Shape, point: Point, built: Any) -> Any:
 
 
 def list_at_star(shape: Shape) -> Any:
+    """Return the coordinates of the gradients at 0, none where all are 0."""
     kinds = () if shape["equal"] else range(1, shape["kinds"])
     return {f"at_star_{k}_{j}": "real" for k in kinds for j in range(shape["d"])}
 
 
 def list_start(shape: Shape) -> Any:
+    """Return the coordinates of the start, none where the run starts at 0."""
     return name_vector("x", shape["d"]) if shape["start"] == "any" else {}
 
 
@@ -144,6 +150,7 @@ class Clients(Kinds):
         self.high = maximum(*(abs(a) for row in self.slopes for a in row))
 
     def mean_slope(self, j: int) -> Any:
+        """Return the curvature of F along coordinate j."""
         return self.mean([row[j] for row in self.slopes])
 
     @property
@@ -158,6 +165,7 @@ class Clients(Kinds):
 
     @property
     def exact(self) -> bool:
+        """Tell whether the curvatures are exact numbers, not a batch of floats."""
         return not any(isinstance(a, Many) for row in self.slopes for a in row)
 
     def apart(self, j: int) -> Any:
@@ -177,6 +185,11 @@ class Clients(Kinds):
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return the constants of a run; G is zeta where curvatures are shared, and infinite
+    otherwise.
+
+    R and gap_0 refer to the minimisers of F, which contain 0; both are infinite without a minimum.
+    """
     clients = Clients(instance)
     squares = [x * x for x in clients.x_0]
     start = clients.bounded(sum(clients.apart(j) * x for j, x in enumerate(squares)))
@@ -255,15 +268,18 @@ class Run:
         return sum(w * square for w, square in zip(self.weights[metric], squares))
 
     def after(self, t: int) -> Iterator[Number | Counted]:
+        """Yield E x_t^2 of each coordinate."""
         for step, x in zip(self.rounds, self.clients.x_0):
             m, v = recursions.repeat_step(step, t).of(x, ZERO)
             yield m * m + v
 
     def sum_rounds(self, of: Callable[..., Any], **wanted: bool) -> Iterator[Number]:
+        """Yield the value of a function of the sums over T rounds, coordinate by coordinate."""
         for step, x in zip(self.rounds, self.clients.x_0):
             yield of(recursions.sum_rounds(step, self.T, **wanted), x)
 
     def least(self, metric: str, times: range) -> Number | Counted:
+        """Return the least expected value of a metric over rounds, for at most FOLLOWED rounds."""
         if len(times) > FOLLOWED and self.clients.exact:
             raise Undefined(f"the least of more than {FOLLOWED} rounds")
         if len(times) > FOLLOWED:

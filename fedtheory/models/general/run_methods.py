@@ -66,6 +66,12 @@ def draw_shapes(
     table: Table,
     drawn: Callable[..., Any] = whole.draw_shapes,
 ) -> dict[str, int] | None:
+    """Draw a shape of `run` in which the method's own counts and words take the place of K.
+
+    Counts lie within two of their least value. The cohort is everybody, the server has a loss, and
+    layers are drawn, where the method asks for it. Shapes of more than MOST outcomes are drawn
+    again.
+    """
     while True:
         shape = drawn(random, relaxed, "fedsgd")
         if shape is None:

@@ -73,6 +73,7 @@ FIELDS = pair.PAIR.replace(
 
 
 def derive_constants(instance: Instance) -> dict[str, Any]:
+    """Return N, S, K, the constants of the two losses, sigma and sigma_c."""
     return dict(
         {name: Fraction(instance[name]) for name in ("N", "S", "K")},
         **pair.pair_constants(instance),
@@ -103,10 +104,12 @@ class Round:
 
     @cached_property
     def walk(self) -> Steps:
+        """Return the map of K exact steps of a client on f_f."""
         return quadratic_steps(self.a, self.eta, self.K)
 
     @property
     def move(self) -> Number:
+        """Return the expected move of the model in the round."""
         return -self.eta_s * self.walk.pull * self.g
 
     @property
@@ -137,6 +140,7 @@ class Round:
 
     @cached_property
     def drift(self) -> Number | Counted:
+        """Return the mean of E ||y_k - x||^2 over the steps k = 0, ..., K - 1."""
         return self.mean_square(self.K)
 
     @cached_property
@@ -165,6 +169,7 @@ class Round:
 
     @property
     def sq_move(self) -> Number:
+        """Return the expected squared move of the model in the round."""
         pull = self.walk.pull * self.walk.pull
         drawn = pull if self.one else self.walk.noise / self.S
         spread = pull * self.noise_c + drawn * self.noise
@@ -179,6 +184,7 @@ class Round:
         return short * short * self.augmented + drawn * self.noise
 
     def value(self, curve: Mapping[str, Any]) -> Fraction:
+        """Return the value of a loss at x."""
         return losses.loss_value([curve], [self.x])
 
     def above(self, curve: Mapping[str, Any], g: Number) -> Fraction:
@@ -187,6 +193,7 @@ class Round:
 
     @property
     def bend(self) -> Number | Counted:
+        """Return the curvature of f = f_f + f_c."""
         return self.f["slope"] + self.c["slope"]
 
 

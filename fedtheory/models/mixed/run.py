@@ -349,6 +349,12 @@ def by_moments(case: Case, instance: Instance, weights: Sequence[Number | Any]) 
 
 
 def conditions_held(method: str, instance: Instance) -> frozenset[str]:
+    """Return the conditions that an instance of a method's runs meets, none where the data are no
+    instance.
+
+    Clients that stand for many copies are admitted only where all clients work and nothing is
+    random.
+    """
     d, copies = len(instance["x"]), instance.get("copies", 1)
     apart = instance.get("apart", ())
     sound = (
@@ -380,6 +386,8 @@ def conditions_held(method: str, instance: Instance) -> frozenset[str]:
 
 
 def make_model(method: str, says: str, more: Any, early: Any = (), first: Number = ()) -> Any:
+    """Return the model of runs of a method; `more` are conditions beside those of all three
+    methods."""
     early, loose = {"D_sq", "F", *early}, dict(beta=1, beta_sum=1, sigma=1, sigma_c=1, sigma_f=1)
     return Model(
         name=f"mixed_run_{method}",
