@@ -18,8 +18,8 @@ def test_shared_samples_by_hand():
     found = fsl_sharing.measure_symbols(CASE, {}, ["F_x", "f_0_x", "F_shared"])
     assert found == dict(F_x=Q(26, 3), f_0_x=2, F_shared=Q(0 + 8 + 2 + 18 + 2, 5))
     assert fsl_sharing.derive_constants(CASE) == dict(N=2, n=3, n_0=1)
-    assert fsl_sharing.conditions_held(CASE) == {"samples", "server"}
-    assert fsl_sharing.conditions_held(dict(CASE, samples=[[], [[Q(1)]]])) == frozenset()
+    assert fsl_sharing.SHARING.holds(CASE) == {"samples", "server"}
+    assert fsl_sharing.SHARING.holds(dict(CASE, samples=[[], [[Q(1)]]])) == frozenset()
 
 
 def test_drawn_samples_by_hand():
@@ -28,7 +28,7 @@ def test_drawn_samples_by_hand():
     found = fsl_sharing.drawn_measure(case, {}, ["sampled_xi", "population"])
     assert found == dict(sampled_xi=Q(3, 2), population=6)
     assert found["sampled_xi"] == (Q(3, 2) - 1) * found["population"] / 2  # (10)
-    assert fsl_sharing.drawn_holds(dict(case, n_0=4)) == frozenset()
+    assert fsl_sharing.DRAWN.holds(dict(case, n_0=4)) == frozenset()
 
 
 def test_drawing_as_numpy_does_agrees():

@@ -4,7 +4,7 @@ arriving device's extra update (corollary 4.0.2), on separable quadratics."""
 from collections.abc import Collection, Sequence, Set
 from fractions import Fraction
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
@@ -22,7 +22,6 @@ from fedtheory.typing import Assignment, Instance, Number, Shape
 if TYPE_CHECKING:
     import numpy as np
 
-    from fedtheory.exact.cross_client_covariance import Form
 
 CONVEX = frozenset({"devices_smooth", "devices_strongly_convex"})
 SIZES = (1, 1, 1, 2, 3, 10, 100)
@@ -189,7 +188,7 @@ def reboot_shapes(random: Random, relaxed: Set[str]) -> dict[str, int | str]:
     )
 
 
-def pair_field(name: str, form: "Form", kind: Any) -> Any:
+def pair_field(name: str, form: Any, kind: Any) -> Any:
     """Return the field of a number for each coordinate, of the old devices and of the new one."""
     return Field(
         name,

@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from fractions import Fraction
 from itertools import combinations
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fedtheory.arithmetic.operations import vector
 from fedtheory.arithmetic.work import count_ways
@@ -23,13 +23,10 @@ from fedtheory.schema import at_least, length_plus, list_of
 from fedtheory.symbols.fsl import TABLE
 from fedtheory.typing import Assignment, Instance, Shape
 
-if TYPE_CHECKING:
-    from fedtheory.exact.cross_client_covariance import Form
-
 SAMPLES = list_of(POINT, at_least(1))  # the samples of one owner
 
 
-def samples_field(form: "Form", list_counts: Any, several: bool = True) -> Any:
+def samples_field(form: Any, list_counts: Any, several: bool = True) -> Any:
     """Return the field of the samples of owners who have as many as `list_counts(shape)` says, or
     with `several` false of the only owner."""
     places = lambda shape: [(i, k) for i, n in enumerate(list_counts(shape)) for k in range(n)]
