@@ -4,7 +4,7 @@ arriving device's extra update (corollary 4.0.2), on separable quadratics."""
 from collections.abc import Collection, Sequence, Set
 from fractions import Fraction
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
