@@ -196,7 +196,7 @@ class Reader:
                 refuse(place, f"has {name!r:.40}, which means nothing there")
             self.read(schema, part, f"{place}/{name}", index)
             if type(part) is int:
-                self.named(name, part, f"{place}/{name}")
+                self.set_count(name, part, f"{place}/{name}")
             elif isinstance(part, list):
                 self.lists[name] = part
 
@@ -237,7 +237,7 @@ class Reader:
         elif length is not None and not isinstance(length, int):
             self.waiting.append(("parts", len(value), length, place, index))
 
-    def named(self, name: str, value: int, place: str) -> None:
+    def set_count(self, name: str, value: int, place: str) -> None:
         """Set the count that a name stands for; raise Unfit if the name stands for another count
         already."""
         if self.known.setdefault(name, value) != value:

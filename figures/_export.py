@@ -30,7 +30,7 @@ METADATA = {
 STRICT = dict(ensure_ascii=False, allow_nan=False)  # of JSON
 
 
-class Drawn(NamedTuple):
+class DrawnFigure(NamedTuple):
     """The files and findings that are made from a figure's arrays."""
 
     key: str  # a hash of all that defines it
@@ -54,10 +54,10 @@ def find_drawn(name: str, data: Mapping[str, np.ndarray], scale: str, out: Path)
     if last.get("key") != _digest_of_figure(name, data, scale):
         return None
     same = all(_file_hash(out / file) == content for file, content in last["files"].items())
-    return Drawn(**last) if same else None
+    return DrawnFigure(**last) if same else None
 
 
-def draw_files(name: str, record: Any, data: Mapping[str, np.ndarray], scale: str) -> Drawn:
+def draw_files(name: str, record: Any, data: Mapping[str, np.ndarray], scale: str) -> DrawnFigure:
     """Draw pictures and tables and judge findings in memory, without writing a file, so that a
     worker process can do the drawing."""
     judged = _judge_findings(name, record, data)
@@ -66,10 +66,10 @@ def draw_files(name: str, record: Any, data: Mapping[str, np.ndarray], scale: st
     texts |= _caption.caption_files(name, record, data, judged)
     found |= {suffix: text.encode() for suffix, text in texts.items()}
     files = {f"{name}.{suffix}": content for suffix, content in found.items()}
-    return Drawn(_digest_of_figure(name, data, scale), files, judged)
+    return DrawnFigure(_digest_of_figure(name, data, scale), files, judged)
 
 
-def keep_drawn(name: str, record: Any, made: Drawn, scale: str, out: Path) -> list[Any]:
+def keep_drawn(name: str, record: Any, made: DrawnFigure, scale: str, out: Path) -> list[Any]:
     """Write the files of a figure, and merge its findings and claims into the two files of all
     figures. Return sentences on where files that no command of this package wrote were moved to."""
     files = {file: content for file, content in made.files.items() if isinstance(content, bytes)}

@@ -14,11 +14,11 @@ from fedtheory.terminal import Line
 EXECUTOR = "processes:2"
 
 
-class Made(NamedTuple):
+class FigureResult(NamedTuple):
     """The result of a worker for one figure."""
 
     data: dict | None = None  # its arrays, where they were computed
-    drawn: _export.Drawn | None = None
+    drawn: _export.DrawnFigure | None = None
     wrong: str = ""  # what was in the way of either
     how: str = ""  # how long it took, of a core: what else runs does not count
 
@@ -111,9 +111,11 @@ def make_one(name, scale, data, line=None):
         begun = time.process_time()
         drawn = _export.draw_files(name, record, data, scale)
     except Exception as error:
-        return Made(computed, None, error_words(error))
+        return FigureResult(computed, None, error_words(error))
     took = time.process_time() - begun
-    return Made(computed, drawn, "", f"{told}, drawn in {took:.1f} s{count_verdicts(drawn)}")
+    return FigureResult(
+        computed, drawn, "", f"{told}, drawn in {took:.1f} s{count_verdicts(drawn)}"
+    )
 
 
 def keep_result(name, scale, result, out):

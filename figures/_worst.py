@@ -23,7 +23,7 @@ from fedtheory.verdicts.combination import conclude
 
 if TYPE_CHECKING:
     from fedtheory.models import Setting
-    from fedtheory.search.optimizer import Hunt
+    from fedtheory.search.optimizer import ShapeSearch
 
 ROUNDS = ("rounds", "R", "T", "tau")  # what shapes call them; FED-LAMB's T are local steps
 LEADERS, BRIEF = 2, 12  # hunts that go along, and the most generations there
@@ -108,12 +108,12 @@ class Search:
         for found in scheduler.search_waves(self.target, (1 - ENDS) * seconds, seed):
             self.add(*found)
 
-    def add(self, hunt: "Hunt", ratio: float, point: np.ndarray) -> None:
+    def add(self, hunt: "ShapeSearch", ratio: float, point: np.ndarray) -> None:
         self.looked.add(hunt)
         if ratio >= 0:
             self.best[hunt] = ratio, point
 
-    def rank_found(self) -> "list[tuple[float, Hunt, np.ndarray]]":
+    def rank_found(self) -> "list[tuple[float, ShapeSearch, np.ndarray]]":
         """Return (ratio, search at one shape, point), the largest ratio first."""
         found = [(ratio, hunt, point) for hunt, (ratio, point) in self.best.items()]
         return sorted(found, key=lambda each: -each[0])

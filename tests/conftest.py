@@ -37,7 +37,7 @@ def edited(monkeypatch):
         patch.setattr(
             source_hash, "read_bytes", lambda path: real(path) + added.get(Path(path), b"")
         )
-        patch.setattr(source_hash._Kept, "keep", lambda self: None)
+        patch.setattr(source_hash._FactsCache, "keep", lambda self: None)
         yield edit
     source_hash.forget_files()
 

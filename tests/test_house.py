@@ -149,7 +149,7 @@ def house() -> dict[str, float]:
 
 
 # What each number was when it was last lowered (or raised): a change may only go the same way.
-AT_MOST = {"one word": 0.305, "participle": 0.026, "refers": 0.0495, "long": 0.0035}
+AT_MOST = {"one word": 0.292, "participle": 0.0108, "refers": 0.0495, "long": 0.0035}
 AT_LEAST = {"verb first": 0.99, "documented": 0.62, "annotated": 0.94}
 
 

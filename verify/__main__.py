@@ -133,10 +133,10 @@ def _parse_shard(arguments: argparse.Namespace) -> Any:
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m verify") -> int:
-    return terminal.run_to_end("verify", lambda: _requested(argv, prog))
+    return terminal.run_to_end("verify", lambda: _run_request(argv, prog))
 
 
-def _requested(argv: Sequence[str], prog: str) -> int:
+def _run_request(argv: Sequence[str], prog: str) -> int:
     try:
         arguments = build_parser(prog).parse_args(argv)
         with plugins.registered(arguments.files):
@@ -215,7 +215,7 @@ def _exit_status(arguments: argparse.Namespace) -> int:
         "--seed", arguments.seed, int, lambda n: 0 <= n < 2**63, "must be an integer >= 0"
     )
     prefixes = tuple(arguments.prefixes) or _claims_of_files(arguments.files)
-    asked = build_package.Asked(
+    asked = build_package.CampaignSettings(
         budget,
         seed,
         prefixes,

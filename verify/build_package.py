@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STAMP = "made.sealed"
 
 
-class Asked(NamedTuple):
+class CampaignSettings(NamedTuple):
     """The settings of a campaign, except its output folder."""
 
     budget: float
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     zip: Path | None = None  # the package as one file, for an archive
 
 
-def make(out: Path, asked: Asked, say: Callable[..., Any] | None = None) -> int:
+def make(out: Path, asked: CampaignSettings, say: Callable[..., Any] | None = None) -> int:
     """Check claims, write the package to `out`, print the summary, and return the exit status."""
     budget, seed, prefixes, executor, figures, rocq, shard, merge, as_json, _ = asked
     _ours(out)
@@ -131,7 +131,7 @@ def _claims(prefixes: Sequence[str]) -> "list[Claim]":
     return claims or refuse("PREFIX", "must begin the id of a claim", ", ".join(prefixes))
 
 
-def _part(out: Path, asked: Asked, say: Callable[..., Any]) -> int:
+def _part(out: Path, asked: CampaignSettings, say: Callable[..., Any]) -> int:
     """Check the claims of one shard and store their results; no package is made from a single
     shard."""
     claims = campaign.claims_of_shard(_claims(asked.prefixes), *asked.shard)
@@ -143,7 +143,7 @@ def _part(out: Path, asked: Asked, say: Callable[..., Any]) -> int:
     return 0
 
 
-def _merge_shards(out: Path, asked: Asked) -> None:
+def _merge_shards(out: Path, asked: CampaignSettings) -> None:
     """Copy the results of other shards' folders into the store of `out`."""
     for folder in asked.merge:
         if not (folder / package.RESULTS).is_dir():
@@ -163,7 +163,7 @@ def _anew(
     out: Path,
     store: Path,
     drawn: Mapping[str, bytes],
-    asked: Asked,
+    asked: CampaignSettings,
     claims: "Sequence[Claim]",
     results: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:

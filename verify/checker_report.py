@@ -21,7 +21,7 @@ FORMAT = "fedtheory checkers 1"
 FIELDS = dict(sha256=str, replays=(str, type(None)), rocq=(bool, type(None)), why=str)
 
 
-class Said(NamedTuple):
+class CheckerAnswers(NamedTuple):
     """The answers of both checkers on one document."""
 
     sha256: str
@@ -90,15 +90,15 @@ def _coqc_answer(one: tuple[str, str], by: str, store: Path) -> tuple[None, str]
     return found
 
 
-def _python_answer(document: Document, accepted: bool | None, why: str) -> Said:
+def _python_answer(document: Document, accepted: bool | None, why: str) -> CheckerAnswers:
     from fedtheory.certificates.check_proof import Refused
     from fedtheory.verdicts.replaying import replay
 
     content = hashlib.sha256(ledger.json_text(document)).hexdigest()
     try:
-        return Said(content, replay(document)["status"], accepted, why)
+        return CheckerAnswers(content, replay(document)["status"], accepted, why)
     except Refused as refused:
-        return Said(content, None, accepted, f"its checker refuses: {refused}")
+        return CheckerAnswers(content, None, accepted, f"its checker refuses: {refused}")
 
 
 def describe_refused(found: Mapping[str, str | dict[str, dict[str, Any]]]) -> list[str]:

@@ -35,7 +35,7 @@ DRAWS = 2000  # random shapes that are drawn to measure their sizes
 PROVING = 10.0  # seconds of budget for a proof that hypotheses exclude each other
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """The result of judging a verdict without a search."""
 
     wrong: list[Any]  # sentences on parts of the verdict that do not follow from its evidence
@@ -47,23 +47,25 @@ class Judged(NamedTuple):
     )
 
 
-def judge_verdict(claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int) -> Judged:
+def judge_verdict(
+    claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int
+) -> Judgement:
     """Judge a verdict without a search, as the claim is meant and in the claim's other readings."""
     if find_fault(verdict):
-        return Judged(["its verdict has not the shape of one"])
+        return Judgement(["its verdict has not the shape of one"])
     found = [_judge_reading(claim, dict(verdict, printed=None, removals=[]), budget, seed)]
     wrong = found[0].wrong + missing_readings(claim, verdict, budget)
     if not wrong:
         for reading, part in verdict_readings(claim, verdict):
             if budget < printed_reading.LEAST and part["status"] == "undecided":
                 due = plain_verdict(printed_reading.small_budget_reading(reading, verdict["kind"]))
-                found.append(Judged(describe_differences(part, due)))
+                found.append(Judgement(describe_differences(part, due)))
             else:
                 found.append(_judge_reading(reading, part, budget, seed))
             wrong += [f"{reading.id.removeprefix(claim.id)}: {why}" for why in found[-1].wrong]
     rests = {each.rests for each in found}
     rests = next((kind for kind in ("search", "cases") if kind in rests), "")
-    return Judged(wrong, sum(each.ratios for each in found), rests)
+    return Judgement(wrong, sum(each.ratios for each in found), rests)
 
 
 def verdict_readings(
@@ -100,26 +102,28 @@ def missing_readings(claim: "Claim", verdict: Mapping[str, Any], budget: float) 
     return ["its verdict does not say what saves it from how it is printed"] if wrong else []
 
 
-def _judge_reading(claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int) -> Judged:
+def _judge_reading(
+    claim: "Claim", verdict: Mapping[str, Any], budget: float, seed: int
+) -> Judgement:
     """Judge the verdict on one reading."""
     if any(part["claim"] != claim.id for part in (verdict, *verdict["lines"])):
-        return Judged(["its verdict names another claim"])
+        return Judgement(["its verdict names another claim"])
     said = claim.lines and not claim.dropped and verdict["kind"] != "error"
     units = dimensions.unit_notes(claim) if said else []  # computed once, for all readings
     if units:
         first = len(verdict["notes"]) - len(units)
         if first < 0 or verdict["notes"][first:] != units:
-            return Judged(["its verdict, notes: they are not what its units say"])
+            return Judgement(["its verdict, notes: they are not what its units say"])
         verdict = dict(verdict, notes=verdict["notes"][:first])
     if (
         not claim.lines and not claim.same
     ):  # a sentence, which is not decided here, or cells that are computed
-        return Judged(describe_differences(verdict, of_claim(claim, budget, seed)))
+        return Judgement(describe_differences(verdict, of_claim(claim, budget, seed)))
     if verdict["status"] == "vacuous" and verdict["kind"] == "algebra" and not verdict["lines"]:
         found = vacuity.examine_hypotheses(claim, seed, max(PROVING, budget)).vacuity
         if found is None:
-            return Judged(["its verdict, vacuous: no proof shows it"])
-        return Judged(describe_differences(verdict, plain_verdict(conclude(claim.id, found))))
+            return Judgement(["its verdict, vacuous: no proof shows it"])
+        return Judgement(describe_differences(verdict, plain_verdict(conclude(claim.id, found))))
     wrong, parts = check_whole(claim, verdict), verdict["lines"] or [verdict]
     ratios = 0
     for at, part in enumerate(parts):
@@ -144,7 +148,7 @@ def _judge_reading(claim: "Claim", verdict: Mapping[str, Any], budget: float, se
             if not written_alike(part[field], value)
         ]
     statuses = {part["status"] for part in parts}
-    return Judged(
+    return Judgement(
         wrong,
         ratios,
         "" if statuses == {"proved"} else "cases" if statuses == {"violated"} else "search",
@@ -259,7 +263,9 @@ def violation_evidence(claim: "Claim", at: int, document: Document) -> Any:
         all(written_alike(document[name], asked[name]) for name in asked),
         "its certificate is written otherwise",
     )
-    reached = target.exactly(instance, target.given(numbers, setting.constants(instance))).ratio
+    reached = target.exactly(
+        instance, target.values_before_run(numbers, setting.constants(instance))
+    ).ratio
     return Counterexample(model=setting, document=document, ratio=reached)
 
 
@@ -320,7 +326,7 @@ def witness_ratio(claim: "Claim", at: int, witness: Mapping[str, Any]) -> dict[s
         all(type(n) is int and 1 <= n <= MOST for n in counts.values()),
         "it has a count that no search reaches",
     )
-    hunt = optimizer.hunt_at(target, shape, counts, 0)
+    hunt = optimizer.search_at(target, shape, counts, 0)
     require(
         set(hunt.kinds) == set(numbers)
         and all(isinstance(text, str) and len(text) <= DIGITS for text in numbers.values()),

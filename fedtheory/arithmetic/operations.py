@@ -211,7 +211,7 @@ class Interval:
         return f"Interval({float(self.low)!r}, {float(self.high)!r})"
 
 
-class Followed:
+class TracedNumber:
     """A number that records how it was computed, and so computes its own roots and extremes and
     shortens itself: `root(q)`, `most(*values)`, `least(*values)`, `short()`. Its `ends` are plain
     numbers."""
@@ -241,7 +241,7 @@ def ends_of(value: Number) -> tuple[Bound, Bound]:
     if isinstance(value, float) and not math.isfinite(value):
         raise Undefined("an infinite value")
     if isinstance(value, Fraction):
-        return value.ends if isinstance(value, Followed) else (value, value)
+        return value.ends if isinstance(value, TracedNumber) else (value, value)
     end = Fraction(value)
     return end, end
 
@@ -294,7 +294,7 @@ def _choose_extreme(
     on_numbers: Callable[..., Any],
     way: str,
 ) -> Number:
-    followed = next((value for value in values if isinstance(value, Followed)), None)
+    followed = next((value for value in values if isinstance(value, TracedNumber)), None)
     if followed is not None:
         return getattr(followed, way)(*values)
     if any(isinstance(value, Many) for value in values):
@@ -337,7 +337,7 @@ def shorten_ends(value: Number) -> Number:
         <= 10 * BITS
     ):
         return value
-    if isinstance(value, Followed):
+    if isinstance(value, TracedNumber):
         return value.short()
     return Interval(RULES.round(low, -1), RULES.round(high, 1))
 
@@ -347,7 +347,7 @@ def root(value: Number, q: int = 2) -> Number:
     if isinstance(value, Many):
         with np.errstate(all="ignore"):
             return Many(value.at ** (1.0 / q) if q != 2 else np.sqrt(value.at))
-    if isinstance(value, Followed):
+    if isinstance(value, TracedNumber):
         return value.root(q)
     return collapse_interval(Interval(*RULES.power(ends_of(value), (Fraction(1, q), True))))
 

@@ -266,7 +266,7 @@ class Statement:
             else:
                 require(name not in tight, f"{name} is not free here")
                 require(isinstance(text, str), f"no number: {show(text)}")
-                values[name] = self.given(name, text)
+                values[name] = self.read_number(name, text)
         values.update(
             {mine: values[theirs] for mine, theirs in self.measured.items() if theirs in values}
         )
@@ -287,7 +287,7 @@ class Statement:
         )
         return {name: values[name] for name in (*self.domains, *self.measured)}
 
-    def given(self, name: str, text: Any) -> Any:
+    def read_number(self, name: str, text: Any) -> Any:
         """Return the number that a document gives for a name: a text, or the two ends of an
         interval."""
         if isinstance(text, str):
@@ -297,7 +297,7 @@ class Statement:
 
     def looser(self, name: str, text: str | Sequence[str], tight: Fraction | Counted) -> Counted:
         """Return a given bound; refuse a bound that is tighter than the instance's own."""
-        given = self.given(name, text)
+        given = self.read_number(name, text)
         low, high = ends_of(given)
         require(low <= high, f"no number: {show(text)}")
         require(not isinstance(tight, float), f"{name} is not finite")

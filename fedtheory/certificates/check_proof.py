@@ -114,7 +114,7 @@ class Ring:
             total[product] = total.get(product, 0) + p[m] * q[n]
         return {m: value for m, value in total.items() if value}
 
-    def raised(self, p: Mapping[Any, Fraction], n: int) -> dict[Any, Fraction]:
+    def power(self, p: Mapping[Any, Fraction], n: int) -> dict[Any, Fraction]:
         require(type(n) is int and 0 <= n <= 100, "no power", n)
         result = ONE
         for _ in range(n):
@@ -228,31 +228,36 @@ class Reading:
             *(n for n, relation in enumerate(self.assumes) if relation[0] != "=="),
             *(name for name in self.nodes if name not in self.solved),
         ]
-        while pending and (left := [each for each in pending if not self.settled(each)]) != pending:
+        while (
+            pending
+            and (left := [each for each in pending if not self.settle_node(each)]) != pending
+        ):
             pending = left
 
-    def settled(self, which: int | str) -> bool:
+    def settle_node(self, which: int | str) -> bool:
         if which in self.finite:
             return True
         try:
             if which not in self.nodes:
                 self.learn(*self.gap(self.assumes[which], False))
             elif self.nodes[which][0] == "root":  # the nonnegative root of a nonnegative value
-                num, den = self.read(self.nodes[which][1])
+                num, den = self.read_polynomial(self.nodes[which][1])
                 require(
                     self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite"
                 )
                 self.know(which, {((which, 1),): Fraction(1)}, self.sign(num) == 2)
             else:
                 for case, value in zip(self.cases(which), self.nodes[which][2:]):
-                    require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
+                    require(
+                        all(map(case.firm, case.read_polynomial(value)[1])), "it may be infinite"
+                    )
         except Refused:
             self.ring.spend(1)  # not provable so far; too large a term ends the check here
             return False
         self.finite.add(which)
         return True
 
-    def read(self, tree: Any) -> tuple[Any, Any]:
+    def read_polynomial(self, tree: Any) -> tuple[Any, Any]:
         """Return a rational expression as a polynomial over {denominator: power}; its value is
         +infinity where a denominator vanishes."""
         if isinstance(tree, str):
@@ -272,19 +277,19 @@ class Reading:
         op, first, *rest = tree
         if op == "dot":
             self.ring.spend(sum(len(first) * len(other) for other in rest))
-            return self.read(inner_product(first, *rest))
-        num, den = self.read(first)
+            return self.read_polynomial(inner_product(first, *rest))
+        num, den = self.read_polynomial(first)
         if op == "^":
             (power,) = rest
             require(type(power) is int and abs(power) <= 100, "no power", power)
             den = {f: n * abs(power) for f, n in den.items() if power}
             if power < 0:
                 require(num, "a division by zero")
-                num, den = self.lifted(ONE, {}, den), {monomial_key(num): -power}
+                num, den = self.numerator_over(ONE, {}, den), {monomial_key(num): -power}
             else:
-                num = self.ring.raised(num, power)
+                num = self.ring.power(num, power)
         require(op in ("+", "*", "^"), "no operation", op)
-        for other, below in map(self.read, () if op == "^" else rest):
+        for other, below in map(self.read_polynomial, () if op == "^" else rest):
             full = {
                 f: (max if op == "+" else sum)((den.get(f, 0), below.get(f, 0)))
                 for f in {*den, *below}
@@ -292,7 +297,9 @@ class Reading:
             num = (
                 self.ring.times(num, other)
                 if op == "*"
-                else self.ring.plus(self.lifted(num, den, full), self.lifted(other, below, full))
+                else self.ring.plus(
+                    self.numerator_over(num, den, full), self.numerator_over(other, below, full)
+                )
             )
             den = full
         require(
@@ -309,17 +316,17 @@ class Reading:
         is refused."""
         self.values[name] = None
         try:
-            return self.read(self.solved[name])
+            return self.read_polynomial(self.solved[name])
         finally:
             if self.values.get(name, 0) is None:
                 del self.values[name]
 
-    def lifted(
+    def numerator_over(
         self, num: Mapping[Any, Fraction], den: Mapping[Any, int], full: Mapping[Any, int]
     ) -> Any:
         """Return a numerator brought to another denominator."""
         for f, n in full.items():
-            num = self.ring.times(num, self.ring.raised(dict(f), n - den.get(f, 0)))
+            num = self.ring.times(num, self.ring.power(dict(f), n - den.get(f, 0)))
         return num
 
     def sign(self, p: Mapping[Any, Any]) -> int:
@@ -343,7 +350,7 @@ class Reading:
         """Return the smaller side and the larger side of a relation."""
         sign, *sides = relation
         require(sign in (*OPPOSITE, "=="), "no relation", sign)
-        return [self.read(side) for side in (sides if "<" in sign else sides[::-1])]
+        return [self.read_polynomial(side) for side in (sides if "<" in sign else sides[::-1])]
 
     def gap(self, relation: Sequence[Any], goal: bool = True) -> tuple[Any, bool]:
         """Return a polynomial that is >= 0 where a relation holds (for a goal: one whose sign shows
@@ -369,7 +376,7 @@ class Reading:
         )
         full = {f: max(under.get(f, 0), over.get(f, 0)) for f in {*under, *over}}
         return self.ring.plus(
-            self.lifted(high, over, full), self.lifted(low, under, full), -1
+            self.numerator_over(high, over, full), self.numerator_over(low, under, full), -1
         ), strict
 
     def fact(self, name: str) -> tuple[Any, ...]:
@@ -452,7 +459,7 @@ class Reading:
         require(positive or goal[0] not in ("<", ">"), "nothing makes it strict", goal)
 
     def whole(self, tree: Any) -> dict[Any, Fraction]:
-        num, den = self.read(tree)
+        num, den = self.read_polynomial(tree)
         require(not den, "no polynomial", tree)
         return num
 
@@ -465,7 +472,7 @@ class Reading:
         for factor, strict in map(self.fact, term.get("facts", ())):
             value, sign = self.ring.times(value, factor), min(sign, 1 + strict)
         if "square" in term:
-            value, sign = self.ring.times(value, self.ring.raised(self.whole(term["square"]), 2)), 1
+            value, sign = self.ring.times(value, self.ring.power(self.whole(term["square"]), 2)), 1
         if "gram" in term:
             value, sign = self.ring.times(value, self.minor(term["gram"])), 1
         return value, sign == 2

@@ -13,7 +13,7 @@ from fedtheory.algorithm import Algorithm
 from fedtheory.arithmetic import arrays
 from fedtheory.comparison import letters, user_measures
 from fedtheory.comparison.letters import (
-    Determined,
+    LetterSolver,
     certified_letters,
     choose_hyper,
     count_letters,
@@ -21,7 +21,7 @@ from fedtheory.comparison.letters import (
 )
 from fedtheory.comparison.lines import Line, at_start
 from fedtheory.comparison.objectives import LOSSES, NEAR, measured_loss
-from fedtheory.comparison.run_measures import Seen, metric_curve, over_rounds, point_curves
+from fedtheory.comparison.run_measures import MeasureInputs, metric_curve, over_rounds, point_curves
 from fedtheory.errors import InvalidInput, refuse
 from fedtheory.language.conditions import Assumption, Outside
 from fedtheory.language.symbol import Entry
@@ -122,7 +122,11 @@ class Letters:
             value = float(np.mean([f.loss(row[0]) for row in points]))
         else:
             value = float(
-                np.mean(metric_curve(how, self.seen(point_curves(problem, points, gamma), points)))
+                np.mean(
+                    metric_curve(
+                        how, self.measure_inputs(point_curves(problem, points, gamma), points)
+                    )
+                )
             )
         low, high = value - NEAR * abs(value), value + NEAR * abs(value)
         if how.minus:
@@ -148,10 +152,14 @@ class Letters:
         known = self.at(T)[0]
         return {n: v for n, v in known.items() if n in self.claim.symbols}
 
-    def seen(self, curves: dict[str, Any], points: Number, h: Any = None) -> Seen:
+    def measure_inputs(
+        self, curves: dict[str, Any], points: Number, h: Any = None
+    ) -> MeasureInputs:
         """Return these letters' problem, method and numbers with curves and points, as the readers
         of derived quantities take them."""
-        return Seen(self.problem, self.algorithm.name, h, self.known, curves, points, self.idle)
+        return MeasureInputs(
+            self.problem, self.algorithm.name, h, self.known, curves, points, self.idle
+        )
 
     # Values of letters
 
@@ -168,7 +176,7 @@ class Letters:
         equations again.
         """
         more = {name: self.known[name] * T for name in letters.PER_ROUND if name in self.known}
-        solver = Determined(self.claim, {**self.known, **more, **dict.fromkeys(self.rounds, T)})
+        solver = LetterSolver(self.claim, {**self.known, **more, **dict.fromkeys(self.rounds, T)})
         wanted = self.open()
         while True:
             while solver.by_equation(wanted):
@@ -359,7 +367,7 @@ def read_measures(
     """Return {name: array (rows, len(T))} of the quantities that a run measures; an infimum is
     subtracted as the float value at its minimiser. The `exact` curves show in which round a least
     expectation is attained."""
-    seen, found = letters_.seen(curves, points, h)._replace(numbers=numbers, T=T), {}
+    seen, found = letters_.measure_inputs(curves, points, h)._replace(numbers=numbers, T=T), {}
     known = None if exact is None else seen._replace(curves=exact)
     gamma = getattr(h, "gamma", 1.0)
     for name, entry in line.run.items():

@@ -129,7 +129,7 @@ def compare(
         participation=usual(claim, problem) if participation is None else participation,
     )
     found = [
-        _Case(*each).carry_out(exact, progress, more=metrics, sampled=sampled)
+        _PlannedComparison(*each).carry_out(exact, progress, more=metrics, sampled=sampled)
         for each in plan_requests(line, problem, rounds, x_0, asked, settings, T)
     ]
     return found[0] if len(found) == 1 else join_comparisons(found)
@@ -138,7 +138,7 @@ def compare(
 # ---------------------------------------------------------------- one run
 
 
-class _Case:
+class _PlannedComparison:
     """A plan with checked hypotheses, and the computation of its comparison.
 
     `T` are the numbers of rounds at which all hypotheses hold, `left_out` the others; `numbers` are
@@ -206,10 +206,16 @@ class _Case:
         }
         shared = dict(S=plan.S, participation=plan.participation, **hyper)
         x_0 = self.x_0
-        e = self._expected(shared) if exact and np.ndim(x_0) == 1 and not self.path else None
+        e = (
+            self._compute_expectation(shared)
+            if exact and np.ndim(x_0) == 1 and not self.path
+            else None
+        )
         curves = None if e is None else {name: e.metrics[name][None] for name in self.metrics}
         if not sampled:
-            return self.build_comparison(None, None, curves and self._read(curves, None), e)
+            return self.build_comparison(
+                None, None, curves and self._evaluate_sides(curves, None), e
+            )
         if (
             run is None
             and e is None
@@ -232,13 +238,13 @@ class _Case:
                 **shared,
             )
         points = None if run.x is None else run.x[:, self.idle :]
-        rows = self._read(run.metrics, points, curves)
-        there = None if curves is None else self._read(curves, None)
+        rows = self._evaluate_sides(run.metrics, points, curves)
+        there = None if curves is None else self._evaluate_sides(curves, None)
         if exact and self.path and np.ndim(x_0) == 1 and is_deterministic(plan):
             there = {name: each[:1] for name, each in rows.items()}
         return self.build_comparison(run, rows, there, e)
 
-    def _expected(self, shared: Mapping[str, Any]) -> Expected | None:
+    def _compute_expectation(self, shared: Mapping[str, Any]) -> Expected | None:
         """Return the exact expectation of the measured quantities, None where there is no exact
         form."""
         plan, problem = self.plan, self.problem
@@ -256,7 +262,7 @@ class _Case:
         except NotExact:
             return None
 
-    def _read(
+    def _evaluate_sides(
         self,
         curves: Mapping[str, np.ndarray],
         points: np.ndarray | None,
@@ -267,7 +273,7 @@ class _Case:
         holds the expectation's curves, if known."""
         kept = lambda curves: {name: values[:, self.idle :] for name, values in curves.items()}
         exact = None if exact is None else kept(exact)
-        rest, mine = self.line.split()
+        rest, mine = self.line.split_user_quantities()
         found = read_measures(
             rest, self.letters, self.h, self.numbers, kept(curves), points, self.T, exact
         )
@@ -541,7 +547,9 @@ def _of_run(
         _single_start(x_0),
         idle,
     )
-    return _Case(line, problem, plan, _single_start(x_0), letters).carry_out(exact, progress, run)
+    return _PlannedComparison(line, problem, plan, _single_start(x_0), letters).carry_out(
+        exact, progress, run
+    )
 
 
 def _single_start(x_0: Number) -> Number:

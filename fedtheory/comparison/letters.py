@@ -131,7 +131,7 @@ def client_excesses(problem: Problem) -> list[float]:
 # ---------------------------------------------------------------- letters that hypotheses determine
 
 
-class Determined:
+class LetterSolver:
     """The letters that hypotheses fix: by an equation in which no other letter is unknown or, where
     no equation does, by the end of the admitted range (the longest step, the tightest constant).
 

@@ -49,7 +49,7 @@ class Line:
             if name not in self.start and name not in self.law and name not in given
         }
 
-    def split(self) -> "tuple[Line, dict[str, Any]]":
+    def split_user_quantities(self) -> "tuple[Line, dict[str, Any]]":
         """Return (the line without the quantities that a user's own functions compute from a run,
         {name: Entry} of these quantities)."""
         mine = {name: entry for name, entry in self.run.items() if entry.own is not None}

@@ -53,7 +53,7 @@ class Comparison(Shown):
     notes: tuple[Any, ...] = ()
 
     @property
-    def judged(self) -> np.ndarray:
+    def decisive_left(self) -> np.ndarray:
         """Return the left side that counts: exact where the exact expectation is known, else the
         mean over the trials."""
         return self.left if self.left_exact is None else self.left_exact
@@ -67,7 +67,7 @@ class Comparison(Shown):
     def share(self) -> np.ndarray:
         """Return left side over right side, where the right side is positive; NaN elsewhere."""
         return np.divide(
-            self.judged, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
+            self.decisive_left, self.right, out=np.full(len(self.T), np.nan), where=self.right > 0
         )
 
     def per_quantity(self) -> "Comparison":
@@ -101,7 +101,7 @@ class Comparison(Shown):
             right = np.where(factor > 0, self.right / factor, np.inf)
         return replace(self, right=right, **found)
 
-    def _kept(self, side: np.ndarray) -> np.ndarray:
+    def _holds_with(self, side: np.ndarray) -> np.ndarray:
         """Return where the claim holds with `side` as its left side, up to the last digits of the
         claim's formulas."""
         room = ROOM * (np.abs(self.right) + self.size)
@@ -115,14 +115,14 @@ class Comparison(Shown):
         no such T, and where nothing was measured. NaN counts."""
         if self.left_exact is None and not self.runs:
             return None
-        away = np.flatnonzero(~self._kept(self.least if self.upper else self.most))
+        away = np.flatnonzero(~self._holds_with(self.least if self.upper else self.most))
         return int(self.T[away[0]]) if len(away) else None
 
     @property
     def undecided(self) -> np.ndarray:
         """Return each T at which rounding hides which side is larger."""
-        for_sure = self._kept(self.most if self.upper else self.least)
-        return self.T[self._kept(self.least if self.upper else self.most) & ~for_sure]
+        for_sure = self._holds_with(self.most if self.upper else self.least)
+        return self.T[self._holds_with(self.least if self.upper else self.most) & ~for_sure]
 
     @property
     def says(self) -> str:
@@ -225,7 +225,7 @@ class Comparison(Shown):
     def _vacuity_notes(self) -> Iterator[str]:
         """Yield a sentence where nothing could exceed the bound: the left side is at most 0 and the
         right side at least 0 at every T."""
-        if self.upper and (self.judged <= 0).all() and (self.right >= 0).all():
+        if self.upper and (self.decisive_left <= 0).all() and (self.right >= 0).all():
             yield "the left side is not positive with these letters, so that the bound says nothing"
 
     def heading(self) -> str:

@@ -166,7 +166,7 @@ class Rounding:
             factors = [_power_of_walk(most, count) for count in kept]
         return Walk(min(factors), max(factors), calls, step)
 
-    def _mixed(self, share: float, walk: Walk) -> float:
+    def _interpolation_factor(self, share: float, walk: Walk) -> float:
         """Return the factor by which the map x -> x + share (y - x) changes distances, where y is
         the end of a walk from x."""
         if self.symmetric:
@@ -221,7 +221,7 @@ class Rounding:
             one, two = gain / (1 + gamma), gamma / (1 + gamma)
             rho, most = abs(1 - one - two) + one * clients.most + two * server.most, one + two
         else:
-            rho = max(self._mixed(share, clients) for share in shares) * server.most
+            rho = max(self._interpolation_factor(share, clients) for share in shares) * server.most
         if algorithm.name in VARIATES:  # errors of all earlier points enter through their gradients
             grown = max(1.0, clients.most)
             late = 2 * of_client * self.stiff * count * grown
@@ -270,7 +270,7 @@ class Rounding:
                 at = round.rho * at + self._local_error(round, size, self.noise * drawn)
         return found
 
-    def spread(self, traces: np.ndarray) -> np.ndarray:
+    def covariance_error(self, traces: np.ndarray) -> np.ndarray:
         """Return how far the traces of the covariances of x_0 .. x_T may be off, where `traces`
         bounds these traces."""
         found, at = np.full(len(traces), math.inf), 0.0
@@ -310,7 +310,7 @@ class Rounding:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             if traces is not None:
-                flat = flat + unit**2 * self.spread(traces)
+                flat = flat + unit**2 * self.covariance_error(traces)
             return unit * self.errors(sizes, traces is None) + own, flat
 
     def ends(

@@ -63,7 +63,7 @@ def over_rounds(
 # ---------------------------------------------------------------- derived quantities
 
 
-class Seen(NamedTuple):
+class MeasureInputs(NamedTuple):
     """The inputs from which a quantity is computed: curves by metric, and points (rows, rounds + 1,
     d) or None."""
 
@@ -107,45 +107,45 @@ def _weighted_means(points: np.ndarray, ratio: float = 1.0, whole: bool = True) 
     return found
 
 
-def loss_of_mean(seen: Seen) -> Number:
+def loss_of_mean(seen: MeasureInputs) -> Number:
     """Return F at the mean of x_0, ..., x_(T-1), read at T."""
     means = _weighted_means(seen.points, whole=False)
     means[:, 0] = seen.points[:, 0]
     return losses_along(measured_loss(seen.problem, "loss"), means, seen.T)
 
 
-def mixed_loss_of_mean(seen: Seen) -> Number:
+def mixed_loss_of_mean(seen: MeasureInputs) -> Number:
     """Return the mixed loss F + f_0 at the mean of x_0, ..., x_T, read at T."""
     means = _weighted_means(seen.points)
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def _recursion_factor(seen: Seen) -> Number:
+def _recursion_factor(seen: MeasureInputs) -> Number:
     """Return 1 - c, where c is the share of the squared distance that a round's recursion removes."""
     at = seen.numbers
     step = np.prod([float(at[name]) for name in ("K", "eta_s", "eta")]) * float(at.get("eta_m", 1))
     return 1 - float(CONTRACTIONS[seen.algorithm]) * float(at["mu"]) * step
 
 
-def mixed_loss_of_weighted_mean(seen: Seen) -> Number:
+def mixed_loss_of_weighted_mean(seen: MeasureInputs) -> Number:
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^-t."""
     means = _weighted_means(seen.points, _recursion_factor(seen))
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def mixed_loss_of_decreasing_mean(seen: Seen) -> Number:
+def mixed_loss_of_decreasing_mean(seen: MeasureInputs) -> Number:
     """Return the mixed loss of the points' weighted mean with weights (1 - c)^t."""
     means = _weighted_means(seen.points, 1 / _recursion_factor(seen))
     return losses_along(measured_loss(seen.problem, "mixed_loss"), means, seen.T)
 
 
-def sq_mixed_distance(seen: Seen) -> Number:
+def sq_mixed_distance(seen: MeasureInputs) -> Number:
     """Return ||x_t - x*||^2 for the minimiser x* of F + f_0, as (rows, rounds + 1)."""
     star = measured_loss(seen.problem, "mixed_loss").lowest().x
     return np.sum((seen.points - star) ** 2, axis=2)
 
 
-def transfer_lag(seen: Seen) -> Number:
+def transfer_lag(seen: MeasureInputs) -> Number:
     """Return 2 ||g - grad f_f(x*)||^2 plus the same term for f_c, where g are the gradients that
     the first round adds: zero, or the gradients at x^(0) where earlier rounds moved nothing."""
     problem = seen.problem
@@ -157,7 +157,7 @@ def transfer_lag(seen: Seen) -> Number:
     return np.array([[start(row[0])] for row in seen.points])
 
 
-def least_sq_grad_norm(seen: Seen) -> Number:
+def least_sq_grad_norm(seen: MeasureInputs) -> Number:
     """Return min_(s <= t) ||grad F(x_s)||^2 in each row."""
     return np.minimum.accumulate(seen.curves["sq_grad_norm"], axis=1)
 
@@ -247,6 +247,6 @@ def at_a_point(how: Any) -> Number:
     return how.at == "0" and (how.metric in LOSSES or how.metric in POINTWISE)
 
 
-def metric_curve(how: Any, seen: Seen) -> Number:
+def metric_curve(how: Any, seen: MeasureInputs) -> Number:
     """Return an array (rows, rounds + 1) of a Measure's metric."""
     return DERIVED[how.metric].read(seen) if how.metric in DERIVED else seen.curves[how.metric]

@@ -18,9 +18,9 @@ from fedtheory.conformance import listings
 from fedtheory.conformance.instances import (
     EVERYONE,
     INSTANCES,
+    GradientRecorder,
     Instance,
     Q,
-    Seen,
     describe_instance,
     nearly_equal,
     rows_of,
@@ -163,7 +163,7 @@ def try_instance(
     name the violated line most precisely; then the fields of the states. Code that never calls
     `gradient` is compared by its states alone.
     """
-    seen = Seen(instance)
+    seen = GradientRecorder(instance)
     rounds = rounds_of(method, hyper, instance, lambda: seen.t)
     known, theirs = rounds.start(list(instance.x_0)), start(instance.task(hyper))
     for t, cohort in enumerate(instance.cohorts):

@@ -135,7 +135,7 @@ EVERYONE = (
 )
 
 
-class Seen:
+class GradientRecorder:
     """A gradient function for an adapter, which records the points at which the adapter calls the
     function."""
 

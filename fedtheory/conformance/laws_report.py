@@ -10,7 +10,14 @@ import numpy as np
 from fedtheory import arguments
 from fedtheory.algorithm import Algorithm
 from fedtheory.conformance.conform import FUNCTIONS, choose_hyper, rounds_of
-from fedtheory.conformance.instances import Instance, Q, Seen, describe_instance, rows_of, to_floats
+from fedtheory.conformance.instances import (
+    GradientRecorder,
+    Instance,
+    Q,
+    describe_instance,
+    rows_of,
+    to_floats,
+)
 from fedtheory.conformance.laws import (
     FIXED,
     INVARIANT,
@@ -37,7 +44,7 @@ def _wrap_line(line: str) -> list[str]:
     return textwrap.wrap(line, 100, initial_indent="  ", subsequent_indent="    ")
 
 
-class Found(NamedTuple):
+class LawResult(NamedTuple):
     """The result of testing a law: `outcome` is obeyed, broken, or not asked, where the method
     itself breaks the law or the code does not show the needed quantities."""
 
@@ -54,7 +61,7 @@ class Laws(NamedTuple):
     scene: str  # the clients of most laws, in small fractions
 
     @property
-    def broken(self) -> tuple[Found, ...]:
+    def broken(self) -> tuple[LawResult, ...]:
         """Return the laws of the method with the outcome "broken"."""
         return tuple(law for law in self.found if law.outcome == "broken")
 
@@ -113,7 +120,7 @@ def laws(
     return Laws(method.name, tuple(_ask_law(law, code, own) for law in asked), scene)
 
 
-def _ask_law(law: Law, code: Code, own: Code) -> Found:
+def _ask_law(law: Law, code: Code, own: Code) -> LawResult:
     """Return the Found of a single law. The law is tested on the method's own kernels first: a law
     that they break is no law of the method, and the outcome is "not asked"."""
     try:
@@ -123,7 +130,7 @@ def _ask_law(law: Law, code: Code, own: Code) -> Found:
             outcome = "obeyed" if says is None or isinstance(says, Obeyed) else "broken"
     except Unseen:
         says, outcome = None, "not asked"
-    return Found(law.name, law.kind, outcome, str(says or ""), law.shows)
+    return LawResult(law.name, law.kind, outcome, str(says or ""), law.shows)
 
 
 def single_step(method: Any, hyper: Mapping[str, Any]) -> dict[str, Any]:
@@ -200,7 +207,7 @@ def of_adapter(
     def path(instance: Instance, one_step: bool) -> Iterator[dict[str, np.ndarray]]:
         h = single_step(method, hyper) if one_step else hyper
         steps = rounds_of(method, h, instance, lambda: 0).steps
-        gradients = Seen(instance)
+        gradients = GradientRecorder(instance)
         now = start(instance.task(h))
         yield _record_fields(state(now), names, instance)
         for t, cohort in enumerate(instance.cohorts):

@@ -20,7 +20,7 @@ from fedtheory.display import Shown
 from fedtheory.errors import NotExact, refuse
 from fedtheory.exact.enumeration import BUDGET, Paths
 from fedtheory.exact.moment_recursion import (
-    Followed,
+    FollowedMoments,
     batch_for,
     constant_stretches,
     round_objective,
@@ -306,7 +306,7 @@ def _by_moments(plan: Any, x_0: np.ndarray, covariance: bool, budget: int) -> Ex
     gradients do not mix, all moments are followed together.
     """
     for apart in (True, False):  # an algorithm may mix coordinates that gradients do not mix
-        followed = Followed(plan, x_0, covariance, apart)
+        followed = FollowedMoments(plan, x_0, covariance, apart)
         try:
             for first, end in constant_stretches(plan):
                 followed.carry(first, end)

@@ -117,7 +117,7 @@ def uses_time(algorithm: Algorithm) -> bool:
     )
 
 
-class Followed:
+class FollowedMoments:
     """The mean and covariance of the state; if `apart`, in a basis in which coordinates decouple
     where there is such a basis."""
 
@@ -219,7 +219,11 @@ class Followed:
         )
         self.m = np.ascontiguousarray(prober.fold_state((prober.start - prober.centre)[None])[0])
         self.C = np.zeros((*self.m.shape, prober.M))
-        self.memories, self.shared, self.folded = prober.own[1:].T, prober.shared, prober.folded
+        self.memories, self.shared, self.folded = (
+            prober.own[1:].T,
+            prober.shared,
+            prober.folded_indices,
+        )
         self.D, self.M, self.origin = prober.D, prober.M, prober.centre[prober.x_row]
         self.x_at, self.x_count = (
             (prober.x_row * prober.d, prober.d) if self.coupled else (prober.x_row, 1)

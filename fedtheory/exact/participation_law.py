@@ -35,7 +35,7 @@ class Law(NamedTuple):
         return np.flatnonzero(self.pmf[i - 1])
 
     @property
-    def spread(self) -> float:
+    def variance_factor(self) -> float:
         """Return rho with Var(sum_cohort v_i) = rho sum_i ||v_i - mean v||^2."""
         if self.everyone:
             return 0.0

@@ -24,7 +24,7 @@ class Track(NamedTuple):
     first: Any = None
 
 
-class Passed(NamedTuple):
+class RecordedOutcome(NamedTuple):
     """One recorded outcome of a round or of an iteration."""
 
     what: str  # "round", "iteration"
@@ -68,7 +68,7 @@ def record_if_watched(told: Callable[..., Any]) -> None:
         seen.append(told())
 
 
-def one_way(seen: itertools.dropwhile | Sequence[Passed]) -> list[Passed]:
+def one_way(seen: itertools.dropwhile | Sequence[RecordedOutcome]) -> list[RecordedOutcome]:
     """Return from the recorded rounds one consecutive path. Each round begins where the round
     before it ended; a round of another kind may begin where any earlier round of the path ended."""
     found = []
@@ -83,7 +83,7 @@ def one_way(seen: itertools.dropwhile | Sequence[Passed]) -> list[Passed]:
     return found
 
 
-def _follows_round(each: Passed, last: Passed) -> bool:
+def _follows_round(each: RecordedOutcome, last: RecordedOutcome) -> bool:
     """Tell whether one round directly follows another, by number and by point."""
     return each.number == last.number + 1 and _same_point(each.start, last.end)
 

@@ -56,7 +56,7 @@ class Spread(NamedTuple):
         moved = multiply_exact(
             add_terms(multiply_exact(self.square, step.shift), self.linear), step.shift
         )
-        found = step.spread.scaled(self.variance)
+        found = step.spread.scale(self.variance)
         return Spread(
             found.variance,
             add_terms(found.square, multiply_exact(bent, step.keep)),
@@ -64,11 +64,11 @@ class Spread(NamedTuple):
             add_terms(found.one, moved, self.one),
         )
 
-    def scaled(self, factor: Number | Counted) -> Any:
+    def scale(self, factor: Number | Counted) -> Any:
         """Return the function times a factor."""
         return Spread(*(multiply_exact(factor, part) for part in self))
 
-    def joined(self, other: Any) -> Any:
+    def join(self, other: Any) -> Any:
         """Return the sum of two such functions."""
         return Spread(*(add_terms(a, b) for a, b in zip(self, other)))
 
@@ -134,11 +134,11 @@ class Sums(NamedTuple):
     def then(self, other: Any) -> Any:
         """Return the Sums of both stretches together, the other stretch after this one."""
         first, after = self.step, lambda what: what.after(self.step)
-        twice = self.along.scaled(2 * other.keep)
+        twice = self.along.scale(2 * other.keep)
         found = (
-            self.squares.joined(after(other.squares)),
-            self.along.scaled(other.step.keep).joined(after(other.along)),
-            self.spread.joined(twice).joined(after(other.spread)),
+            self.squares.join(after(other.squares)),
+            self.along.scale(other.step.keep).join(after(other.along)),
+            self.spread.join(twice).join(after(other.spread)),
         )
         return Sums(
             first.then(other.step),
@@ -292,7 +292,7 @@ def cohort_step(
         ]
         factor = scale * scale * left
         square = factor * sum(w * a * a for w, a, _ in apart)
-        found = found.joined(
+        found = found.join(
             Spread(
                 square,
                 square,

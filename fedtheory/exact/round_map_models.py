@@ -104,7 +104,7 @@ class Additive:
             for rows, (columns, Y) in zip(
                 seen_by, prober.maps(*alike, prober.own, seen_by, server=False)
             ):
-                self.base[:, prober.folded(rows)[:, None], columns[:-1]] = Y[:, :, :-1]
+                self.base[:, prober.folded_indices(rows)[:, None], columns[:-1]] = Y[:, :, :-1]
         bases[0] = self.base[:, :, prober.M]
         changes = [None]
         for columns, Y in (
@@ -118,7 +118,7 @@ class Additive:
             if len(seen)
             else ()
         ):
-            rows = prober.folded(seen[len(changes) - 1])
+            rows = prober.folded_indices(seen[len(changes) - 1])
             bases[len(changes)][:, rows] = Y[:, :, columns == prober.M][:, :, 0]
             before = self.base[:, rows[:, None], columns]
             scale = np.abs(Y) + np.abs(before)
@@ -147,7 +147,7 @@ class Additive:
             v, slots, clients, steps = np.array(requests).T
             order = [prober.batch.ordinal(plan.works[n], s, k) for n, s, k in zip(v, slots, steps)]
             rows = np.array([seen[i] for i in clients])
-            folded = np.array([prober.folded(each) for each in rows])
+            folded = np.array([prober.folded_indices(each) for each in rows])
             asked = (
                 plan.cohorts[v],
                 plan.works[v],
@@ -163,7 +163,7 @@ class Additive:
                 answers = prober.noise_answers(*asked)
         self.noise = {}
         for (i, s), steps in calls.items():
-            folded = prober.folded(seen[i])
+            folded = prober.folded_indices(seen[i])
             whole = np.zeros((prober.D, len(folded), len(steps), prober.e))
             for k, answer in zip(range(len(steps)), answers):
                 whole[:, :, k] = answer
@@ -219,9 +219,11 @@ class Additive:
                         * prober.variance[i]
                         * (answer @ answer.transpose(0, 2, 1))
                     )
-        if law.spread > 0:
+        if law.variance_factor > 0:
             *each, left = centre_items(each)
-            deviations += [(law.spread, s) for s in each] + [(-law.spread * law.N, left)]
+            deviations += [(law.variance_factor, s) for s in each] + [
+                (-law.variance_factor * law.N, left)
+            ]
         return [Part(1.0, mean, deviations, Q)]
 
 

@@ -52,7 +52,7 @@ class Prober:
         )
         self.d = batch.slabs.x.shape[1]
         self.points = self._points()
-        self.blocks, self.forgotten = self._read() if which is None else which
+        self.blocks, self.forgotten = self._split_blocks() if which is None else which
         self.rows, self.m = {}, 0
         for n in self.blocks:
             count = fields[n].size // self.d
@@ -68,7 +68,9 @@ class Prober:
         )
         self.shared = np.setdiff1d(np.arange(self.m), self.own)
         self.next = list(fields)
-        self.start = self.seen(np.concatenate([fields[n].reshape(-1, self.d) for n in self.blocks]))
+        self.start = self.turn_points(
+            np.concatenate([fields[n].reshape(-1, self.d) for n in self.blocks])
+        )
         self.centre = self.start.copy() if centre is None else np.zeros((self.m, self.d))
         if centre is not None:
             self.centre[self.x_row] = centre
@@ -86,7 +88,7 @@ class Prober:
         self.far = FAR * 2.0 ** np.ceil(np.log2(1.0 + np.abs(self.centre).max(initial=0.0)))
         self.law = law
 
-    def seen(self, Z: np.ndarray) -> np.ndarray:
+    def turn_points(self, Z: np.ndarray) -> np.ndarray:
         """Return points in the prober's basis."""
         return Z if self.turn is None else Z @ self.turn
 
@@ -104,7 +106,7 @@ class Prober:
             if a.dtype == np.float64 and a.ndim and a.shape != b.shape == (*a.shape[:-1], d + 1)
         ]
 
-    def _read(self) -> tuple[list[int], list[int]]:
+    def _split_blocks(self) -> tuple[list[int], list[int]]:
         """Split the stacks of points that a round changes into those that the server point depends
         on, directly or through other stacks, and the rest. A stack that no round changes keeps its
         value."""
@@ -231,7 +233,7 @@ class Prober:
         n, m, d = Z.shape
         return Z.reshape(n, 1, m * d) if self.coupled else Z.transpose(0, 2, 1)
 
-    def folded(self, rows: np.ndarray) -> np.ndarray:
+    def folded_indices(self, rows: np.ndarray) -> np.ndarray:
         """Return the indices in a folded state of the points `rows`."""
         return (rows[:, None] * self.e + np.arange(self.e)).ravel()
 
@@ -287,7 +289,7 @@ class Prober:
                 centre = self.centre if kept is None else self.centre[kept[v]]
                 level = self.fold_state(out[v, :1] - centre)[0]
                 steps = np.moveaxis(self.fold_state((out[v, 1:] - out[v, 0]) / self.far), 0, -1)
-                columns = np.concatenate([self.folded(moved[v]), outer])
+                columns = np.concatenate([self.folded_indices(moved[v]), outer])
                 yield (
                     columns,
                     np.concatenate(

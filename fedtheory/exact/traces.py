@@ -30,7 +30,7 @@ from fedtheory.exact.kernel_interpreter import (
     refuse_floats,
     stack_memories,
 )
-from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
+from fedtheory.exact.path_recorder import RecordedOutcome, Track, record_if_watched
 from fedtheory.typing import Number
 
 ONE = Fraction(1)
@@ -223,7 +223,7 @@ class Rounds:
         return found
 
     def _record_first(self, found: Sequence[tuple[Fraction, Trace]], central: Any) -> Any:
-        """Return the first course of a round as a Passed, for an active recording."""
+        """Return the first course of a round as a RecordedOutcome, for an active recording."""
         chance, trace = found[0]
         fresh = self.method.asks(self.method.client_grad, self.h)
         walks = {**dict(zip(trace.cohort, trace.clients)), 0: trace.server}
@@ -233,7 +233,7 @@ class Rounds:
             if w.estimates or i == 0 and central is not None
         )
         ends = trace.before.x, trace.after.x, trace.before, trace.after
-        return Passed("round", self.t, chance, len(found), tracks, *ends)
+        return RecordedOutcome("round", self.t, chance, len(found), tracks, *ends)
 
     def _close_round(
         self, before: Any, begun: Any, q: Number, cohort: Any, work: Any, walks: Any

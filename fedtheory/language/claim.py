@@ -12,7 +12,7 @@ import sympy
 from fedtheory.display import Shown
 from fedtheory.errors import refuse
 from fedtheory.language import claim_validation
-from fedtheory.language.claim_evaluation import Valued
+from fedtheory.language.claim_evaluation import EvaluatedClaim
 from fedtheory.language.conditions import Assumption, Condition, Rule
 from fedtheory.language.printing import latex, plain
 from fedtheory.language.statements import (
@@ -34,7 +34,7 @@ from fedtheory.language.statements import (
     rename_old_words,
 )
 from fedtheory.language.symbol import Entry, Table, expand_definitions
-from fedtheory.language.variants import ANY, DENIED, Varied
+from fedtheory.language.variants import ANY, DENIED, ClaimVariants
 
 __all__ = [
     "ANY",
@@ -55,7 +55,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class Claim(Valued, Varied, Shown):
+class Claim(EvaluatedClaim, ClaimVariants, Shown):
     """One statement of a paper with its hypotheses.
 
     The statement is a record of `fedtheory.language.statements`, or is given in the short form: `measures`,
@@ -132,7 +132,7 @@ class Claim(Valued, Varied, Shown):
         give("unstated", claim_validation.check_hypotheses(whose, unstated, False))
         give("dropped", tuple(a for a in dropped if a not in (*self.assumes, *self.unstated)))
         give("follows", claim_validation.check_premises(whose, follows, len(self.lines)))
-        give("symbols", table.only(self._named()))
+        give("symbols", table.only(self._mentioned_symbols()))
         if self.lines:
             lines = tuple(line.of(self.symbols) for line in self.lines)
             give("statement", replaced(statement, lines=lines))
@@ -140,7 +140,9 @@ class Claim(Valued, Varied, Shown):
             give("statement", replaced(self.statement, line=self.statement.line.of(self.symbols)))
         # Two symbols with one name and different SymPy assumptions are different to SymPy, and the
         # same to a reader.
-        named = self._named().union(*(e.free_symbols for e in self.definitions.values()))
+        named = self._mentioned_symbols().union(
+            *(e.free_symbols for e in self.definitions.values())
+        )
         strangers = sorted(
             s.name for s in named if s.name not in table or table[s.name].symbol != s
         )
@@ -151,7 +153,7 @@ class Claim(Valued, Varied, Shown):
                 strangers,
             )
 
-    def _named(self) -> set[sympy.Symbol]:
+    def _mentioned_symbols(self) -> set[sympy.Symbol]:
         """Return the set of symbols that the statement and its assumptions mention."""
         mentioned = [
             *self.statement.expressions,
@@ -195,12 +197,12 @@ class Claim(Valued, Varied, Shown):
     compute = property(lambda self: self._of("compute", None), doc="What computes the same cells.")
 
     @cached_property
-    def denied(self) -> Any:
+    def denial(self) -> Any:
         """Return the claim that every instance would satisfy if this existence statement were
         false; None for any other kind of statement."""
         if not isinstance(self.statement, Exists):
             return None
-        return self.replace(self.called(DENIED), statement=self.statement.denial, follows=())
+        return self.replace(self.name_variant(DENIED), statement=self.statement.denial, follows=())
 
     def cells(self) -> Sequence[tuple[str, Any, Any]]:
         """Return (cell, printed value, computed value) triples of a claim about table cells; () for

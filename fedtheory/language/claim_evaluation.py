@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class Valued:
+class EvaluatedClaim:
     """The methods of a Claim that take numbers for its symbols."""
 
     # the fields of Claim that these methods read

@@ -28,18 +28,20 @@ class _Ordered:
 
     # Properties of symbols
 
-    def known(self, expr: Any) -> list[tuple[int, Entry]]:
+    def table_entries(self, expr: Any) -> list[tuple[int, Entry]]:
         """Return (place, Entry) of each symbol of an expression that is in the table."""
         return [self.entries[s.name] for s in expr.free_symbols if s.name in self.entries]
 
-    def measured(self, expr: Any) -> int | None:
+    def measured_place(self, expr: Any) -> int | None:
         """Return the place in the table of the first measured symbol of an expression, or None."""
-        return min((n for n, e in self.known(expr) if e.measure is not None), default=None)
+        return min((n for n, e in self.table_entries(expr) if e.measure is not None), default=None)
 
-    def named(self, expr: Any) -> bool:
+    def has_derived_unit(self, expr: Any) -> bool:
         """Tell whether an expression has a derived symbol with a unit, such as Phi; ratios such as
         kappa have none."""
-        return any(e.definition is not None and e.unit != PLAIN for _, e in self.known(expr))
+        return any(
+            e.definition is not None and e.unit != PLAIN for _, e in self.table_entries(expr)
+        )
 
     def degree(self, term: Any) -> sympy.Expr | int:
         """Return the total power of the symbols of a term; derived symbols count with the degree of
@@ -64,10 +66,10 @@ class _Ordered:
         negative = lambda term: term.as_coeff_Mul()[0].is_negative
 
         def place(term: Any) -> tuple[int, bool, sympy.Expr | int, bool, bool]:
-            at = self.measured(term)
+            at = self.measured_place(term)
             if at is None:
                 symbols = bool(term.free_symbols)  # a constant sum such as 1 + 1/a
-                return (1, symbols, self.degree(term), self.named(term), negative(term))
+                return (1, symbols, self.degree(term), self.has_derived_unit(term), negative(term))
             # f(x_t) stands before its steps
             return (0, not term.is_Symbol, at, False, negative(term))
 
@@ -176,10 +178,10 @@ class _Latex(_Ordered, LatexPrinter):
 
     def _print_Mul(self, expr: sympy.Expr) -> str:
         negative, above, below = self.fraction(expr)
-        top, bottom = self.joined(above) or "1", self.joined(below)
+        top, bottom = self.join_factors(above) or "1", self.join_factors(below)
         return "- " * negative + (rf"\frac{{{top}}}{{{bottom}}}" if below else top)
 
-    def joined(self, factors: Sequence[sympy.Expr]) -> str:
+    def join_factors(self, factors: Sequence[sympy.Expr]) -> str:
         out = ""
         for n, factor in enumerate(factors):
             text = self._print(factor)

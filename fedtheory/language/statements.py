@@ -130,7 +130,7 @@ class Lines:
     weakened: sympy.Expr | None = None
     explicit: str = ""  # id of the companion claim that gives a constant which the text leaves open
 
-    def turned(self, turn: Callable[..., Any]) -> Any:
+    def map_expressions(self, turn: Callable[..., Any]) -> Any:
         """Return the statement with `turn` applied to each of its expressions."""
         return replace(
             self,
@@ -166,11 +166,11 @@ class Order(Lines):
     # the logarithmic factor that O~ hides besides a constant; None: the order is an O
     logs: sympy.Expr | None = None
 
-    def turned(self, turn: Callable[..., Any]) -> Any:
+    def map_expressions(self, turn: Callable[..., Any]) -> Any:
         """Return the order with `turn` applied to its lines, its regime and its hidden logarithms."""
         regime = tuple(Theta(*map(turn, theta)) for theta in self.regime)
         logs = None if self.logs is None else turn(self.logs)
-        return replace(super().turned(turn), regime=regime, logs=logs)
+        return replace(super().map_expressions(turn), regime=regime, logs=logs)
 
     @property
     def expressions(self) -> list[sympy.Expr]:
@@ -202,7 +202,7 @@ class _Words:
     text = property(lambda self: self.says)
     latex = property(lambda self: rf"\text{{{self.says}}}")
 
-    def turned(self, turn: Callable[..., Any]) -> Any:
+    def map_expressions(self, turn: Callable[..., Any]) -> Any:
         """Return the statement as it is: it has no expressions."""
         return self
 
@@ -223,7 +223,7 @@ class Rounded(NamedTuple):
     digits: int
 
     @property
-    def shown(self) -> str:
+    def table_value(self) -> str:
         """Return the number as the table prints it."""
         return f"{float(self.value):.{self.digits}f}"
 
@@ -236,7 +236,7 @@ class Related(NamedTuple):
     right: Any
 
     @property
-    def shown(self) -> bool:
+    def table_value(self) -> bool:
         """Return whether the relation holds."""
         return bool(self.left < self.right if self.sign == "<" else self.left == self.right)
 
@@ -269,7 +269,7 @@ class Cells(_Words):
 
     def cells(self) -> list[tuple[str, Any, Any]]:
         """Return (cell, printed value, computed value) of each printed cell."""
-        computed = {cell: getattr(v, "shown", v) for cell, v in self.compute_cells().items()}
+        computed = {cell: getattr(v, "table_value", v) for cell, v in self.compute_cells().items()}
         return [(cell, value, computed.get(cell)) for cell, value in self.printed.items()]
 
 
@@ -295,7 +295,7 @@ class Exists:
     kind: str = field(default="existence", init=False)
     lines = ()  # no line holds at every instance
 
-    def turned(self, turn: Callable[..., Any]) -> Any:
+    def map_expressions(self, turn: Callable[..., Any]) -> Any:
         """Return the statement with `turn` applied to each of its expressions."""
         left, sign, right = self.line
         return replace(self, line=Line(turn(left), sign, turn(right)))

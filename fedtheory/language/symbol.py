@@ -261,7 +261,7 @@ class Table:
             self.paced,
         )
 
-    def certified(self, names: Collection[str]) -> list[str]:
+    def names_of_constants(self, names: Collection[str]) -> list[str]:
         """Return the names of the symbols that stand for these constants of a problem, or that have
         the same names."""
         return [name for name in self.entries if self.constants.get(name, name) in names]

@@ -26,7 +26,7 @@ RECORD = (
 )
 
 
-class Varied:
+class ClaimVariants:
     """The methods of a Claim that return variants; the claim itself is unchanged."""
 
     # the fields of Claim that these methods read
@@ -109,7 +109,7 @@ class Varied:
     def as_printed(self) -> Any:
         """Return the claim with its stated hypotheses alone; the claim itself where the text states
         all hypotheses."""
-        return self.under(self.assumes, self.called(PRINTED)) if self.unstated else self
+        return self.under(self.assumes, self.name_variant(PRINTED)) if self.unstated else self
 
     @cached_property
     def lacking(self) -> "dict[Assumption, Claim]":
@@ -118,11 +118,13 @@ class Varied:
             return {self.unstated[0]: self.as_printed}
         every = (*self.assumes, *self.unstated)
         return {
-            lost: self.under([a for a in every if a is not lost], self.called(WITHOUT + lost.name))
+            lost: self.under(
+                [a for a in every if a is not lost], self.name_variant(WITHOUT + lost.name)
+            )
             for lost in self.unstated
         }
 
-    def called(self, ending: str) -> str:
+    def name_variant(self, ending: str) -> str:
         """Return the name of a variant, the claim's id with an ending. The middle of a name that is
         too long is left out, so that variants by a long formula still differ by its place and
         value."""
@@ -139,7 +141,7 @@ class Varied:
         ANY.
         """
         certified = lambda some: set(
-            self.table.certified(
+            self.table.names_of_constants(
                 {
                     constant
                     for a in some
@@ -158,7 +160,7 @@ class Varied:
         return self.replace(
             name,
             [a if a.relation is None else replace(a, holds=turned(a.holds)) for a in kept],
-            statement=self.statement.turned(turned),
+            statement=self.statement.map_expressions(turned),
             dropped=gone,
             symbols=self.table.extended(
                 [

@@ -39,7 +39,7 @@ def conditions(claim: Claim) -> Any:
         name: condition
         for name, condition in found.items()
         if name not in known
-        or set(claim.table.certified(condition.constants)) & set(claim.parameters)
+        or set(claim.table.names_of_constants(condition.constants)) & set(claim.parameters)
     }
 
 

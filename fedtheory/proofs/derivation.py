@@ -73,7 +73,7 @@ class Search:
             mentions[name] = mentions.get(name, 0) + 1
         while equations:
             for name, relation in equations:
-                step = self.fixed(reading, name, relation, mentions)
+                step = self.fix_symbol(reading, name, relation, mentions)
                 if step:
                     steps.append(step)
                     equations.remove((name, relation))
@@ -82,7 +82,7 @@ class Search:
                 break
         return steps
 
-    def fixed(
+    def fix_symbol(
         self,
         reading: Reading,
         name: str,

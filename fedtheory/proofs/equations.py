@@ -17,7 +17,7 @@ STRICT = (sympy.Lt, sympy.Gt)
 LEAST = (sympy.Ge, sympy.Gt)
 
 
-class Fixed(NamedTuple):
+class FixedSymbol(NamedTuple):
     """A symbol, its value by an equation, and whether the divisor is certainly never 0."""
 
     symbol: sympy.Symbol
@@ -27,7 +27,7 @@ class Fixed(NamedTuple):
 
 def solve_equation(
     equation: sympy.Rel, symbols: Sequence[sympy.Symbol], rules: Sequence[sympy.Rel] = ()
-) -> Fixed | None:
+) -> FixedSymbol | None:
     """Return the symbol and value that an equation fixes, or None where the equation is linear in
     none of the symbols.
 
@@ -43,7 +43,7 @@ def solve_equation(
             continue
         surely = never_zero(slope, rules)
         if surely or found is None:
-            found = Fixed(symbol, sympy.expand(-gap.subs(symbol, 0)) / slope, surely)
+            found = FixedSymbol(symbol, sympy.expand(-gap.subs(symbol, 0)) / slope, surely)
         if surely:
             break
     return found

@@ -163,7 +163,7 @@ GRADIENT_OF = {
 def constant_symbol(claim: "Claim", constant: str) -> sympy.Symbol | None:
     """Return a claim's symbol for a constant of a problem, since each paper has its own letters.
     Return None where the claim has none, or where its letter is measured or derived."""
-    own = [claim.table[name] for name in claim.table.certified({constant})]
+    own = [claim.table[name] for name in claim.table.names_of_constants({constant})]
     own = [entry for entry in own if entry.measure is None and entry.definition is None]
     return own[-1].symbol if own else None
 

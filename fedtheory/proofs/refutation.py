@@ -59,7 +59,7 @@ def _search_one_way(
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None  # no point meets the relations, or the search cannot use an equation
     try:
-        return Hunt(goal, rules, solved, seed).find()
+        return RefutationSearch(goal, rules, solved, seed).find()
     except arithmetic.Undefined:
         return None
 
@@ -113,7 +113,7 @@ def substitute_value(relation: sympy.Rel, symbol: sympy.Symbol, value: sympy.Exp
     return relation if found.has(sympy.zoo, sympy.nan, sympy.oo) else found
 
 
-class Hunt:
+class RefutationSearch:
     """A search of points in floats for one goal under some rules, with exact decisions at its
     end."""
 
@@ -197,7 +197,7 @@ class Hunt:
             columns.append(size)
         return np.array(columns).T.reshape(POINTS, len(self.symbols))
 
-    def moved(self, points: np.ndarray) -> np.ndarray:
+    def move_points(self, points: np.ndarray) -> np.ndarray:
         """Return points multiplied by random factors in some coordinates; integers stay integers
         from 1 on."""
         step = 10.0 ** self.rng.uniform(-3, 0.5, (len(points), 1))
@@ -244,7 +244,7 @@ class Hunt:
         points = self.draw()
         best = self.violation_of(points)
         for _ in range(STEPS):
-            new = self.moved(points)
+            new = self.move_points(points)
             found = self.violation_of(new)
             points, best = np.where((found > best)[:, None], new, points), np.maximum(found, best)
             if np.count_nonzero(best > 1e-3) > 50:
@@ -257,12 +257,12 @@ class Hunt:
             points = points[np.argsort(-best)]
         for point in points:
             if self.violation_of(point[None])[0] > 0:
-                exact = self.rounded(point)
+                exact = self.round_point(point)
                 if exact is not None:
                     return exact
         return None
 
-    def rounded(self, point: np.ndarray) -> dict[str, Fraction] | None:
+    def round_point(self, point: np.ndarray) -> dict[str, Fraction] | None:
         """Return the simplest fractions near a point that still violate the target exactly, or
         None."""
         for limit in (1, 2, 4, 10, 100, 1000, 10**6, None):

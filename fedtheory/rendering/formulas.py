@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 ZERO, ONE = Piece("0", ATOM), Piece("1", ATOM)
 
 
-class Writes:
+class FormulaWriter:
     """An arithmetic whose operations return formulas as text instead of values.
 
     The operations have the names of a document's operations, so that `check_instance.read_program`
@@ -46,9 +46,9 @@ class Writes:
 
     def number(self, value: Counted) -> Piece:
         """Return a number as a Piece."""
-        return self.told(str(value))
+        return self.write_number(str(value))
 
-    def told(self, text: str) -> Piece:
+    def write_number(self, text: str) -> Piece:
         """Return a number of a document, given as text, as a Piece."""
         loose = text.startswith("-") or re.search("e[+-]", text)
         return Piece(text, SUM if loose else PRODUCT if "/" in text else ATOM)
@@ -94,7 +94,7 @@ class Writes:
             return base
         if exponent == Fraction(1, 2):
             return self.root(base.text)
-        return self.raised(base, str(exponent))
+        return self.write_power(base, str(exponent))
 
     def over(self, piece: Piece) -> Piece:
         """Return 1 over a piece, which a product later turns into a division."""
@@ -104,7 +104,7 @@ class Writes:
         """Return the square root of a text."""
         return Piece(f"sqrt({text})", ATOM)
 
-    def raised(self, base: Piece, exponent: str) -> Piece:
+    def write_power(self, base: Piece, exponent: str) -> Piece:
         """Return a power, with brackets around a base that is no atom and around an exponent with
         signs."""
         shown = exponent if exponent.isalnum() else f"({exponent})"
@@ -114,7 +114,7 @@ class Writes:
         """Return base^exponent for an exponent that is itself a piece, simplified for 0 and 1."""
         if base.text == "1" or exponent.text == "0":
             return ONE
-        return base if exponent.text == "1" else self.raised(base, exponent.text)
+        return base if exponent.text == "1" else self.write_power(base, exponent.text)
 
     def piecewise(self, *parts: Piece) -> Piece:
         """Return the case that the numbers select, or a text of all remaining cases."""
@@ -138,7 +138,7 @@ class Writes:
         """Return a truth value as a Piece: true or false."""
         return Piece(str(bool(value)).lower(), ATOM)
 
-    def named(self, name: str, inside: Sequence[str]) -> Piece:
+    def write_call(self, name: str, inside: Sequence[str]) -> Piece:
         """Return a function by its name, with its arguments in brackets."""
         return Piece(f"{name}({', '.join(inside)})", ATOM)
 
@@ -156,10 +156,10 @@ class Writes:
         sign = self.signs.get(name)
         if sign is not None:
             return lambda *sides: Piece(f" {sign} ".join(side.text for side in sides), SUM)
-        return lambda *inside: self.named(name, [piece.text for piece in inside])
+        return lambda *inside: self.write_call(name, [piece.text for piece in inside])
 
 
-class Typesets(Writes):
+class LatexWriter(FormulaWriter):
     """An arithmetic whose operations return formulas in LaTeX; `letters` maps names to LaTeX."""
 
     brackets = r"\left({}\right)"
@@ -168,7 +168,7 @@ class Typesets(Writes):
     def __init__(self, letters: Mapping[str, str]) -> None:
         self.letters = letters
 
-    def told(self, text: str) -> Piece:
+    def write_number(self, text: str) -> Piece:
         """Return a number in LaTeX as a Piece; a sign or a power of ten decides how tightly it
         binds."""
         found = typeset_number(text)
@@ -201,7 +201,7 @@ class Typesets(Writes):
         """Return a square root in LaTeX."""
         return Piece(rf"\sqrt{{{text}}}", ATOM)
 
-    def raised(self, base: Piece, exponent: str) -> Piece:
+    def write_power(self, base: Piece, exponent: str) -> Piece:
         """Return a power in LaTeX, with brackets around a fraction, a power and anything that is
         no atom."""
         alone = base.holds == ATOM and "^" not in base.text and not base.text.startswith(r"\frac")
@@ -217,7 +217,7 @@ class Typesets(Writes):
         rows = r" \\ ".join(rf"{value.text} & {told(when.text)}" for when, value in cases)
         return Piece(rf"\begin{{cases}} {rows} \end{{cases}}", ATOM)
 
-    def named(self, name: str, inside: Sequence[str]) -> Any:
+    def write_call(self, name: str, inside: Sequence[str]) -> Any:
         """Return a function in LaTeX; floor, ceiling and absolute value have their own brackets."""
         known = dict(floor=r"\lfloor {} \rfloor", ceiling=r"\lceil {} \rceil", abs=r"|{}|")
         if name in known:
@@ -259,11 +259,13 @@ def write_formula(
     (text) or a Typesets (LaTeX). The limit keeps a formula with substituted fractions readable, and
     its cost small.
     """
-    arithmetic, pieces = arithmetic or Writes(), []
+    arithmetic, pieces = arithmetic or FormulaWriter(), []
     for op, inside, detail in check_instance.read_program(program):
         if op == "symbol":
             value = numbers.get(detail)
-            pieces.append(arithmetic.letter(detail) if value is None else arithmetic.told(value))
+            pieces.append(
+                arithmetic.letter(detail) if value is None else arithmetic.write_number(value)
+            )
         else:
             rest = () if detail is None else (detail,)
             pieces.append(getattr(arithmetic, op)(*(pieces[n] for n in inside), *rest))

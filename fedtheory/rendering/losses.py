@@ -22,7 +22,7 @@ MADE_OF = {
 }  # entries that the losses express completely
 
 
-class Told(NamedTuple):
+class DescribedLoss(NamedTuple):
     """A loss of an instance, with its name, its curves for each coordinate, and remarks."""
 
     name: str
@@ -34,14 +34,14 @@ class Told(NamedTuple):
         return f"{loss_formula(self.curves)}{self.more}"
 
 
-def losses_of(instance: Instance, first: Sequence[Any] = ()) -> list[Told]:
+def losses_of(instance: Instance, first: Sequence[Any] = ()) -> list[DescribedLoss]:
     """Return the losses of an instance whose numbers are parsed; `first` names the first losses.
     Return an empty list where no loss is a sum of curves."""
     found = _list_losses(instance)
     if all(map(is_curves, found)) and found:
         named = [each.partition(", ")[::2] for each in first[: len(found)]]
         named += [(f"f_{n}", "") for n in range(1, len(found) - len(named) + 1)]
-        return [Told(name, own, "", meaning) for (name, meaning), own in zip(named, found)]
+        return [DescribedLoss(name, own, "", meaning) for (name, meaning), own in zip(named, found)]
     return list(_place_losses(instance)) or list(_device_losses(instance))
 
 
@@ -60,7 +60,7 @@ def is_curves(loss: Sequence[Any] | None) -> bool:
     )
 
 
-def _place_losses(instance: Instance) -> Iterator[Told]:
+def _place_losses(instance: Instance) -> Iterator[DescribedLoss]:
     """Yield the losses of a run of any method, from their curves and the clients' gradients at the
     minimiser."""
     if "at_star" not in instance or any("turn" in loss for loss in _list_losses(instance)):
@@ -70,12 +70,12 @@ def _place_losses(instance: Instance) -> Iterator[Told]:
     except (FedtheoryError, LookupError, TypeError):
         return
     if is_curves(instance.get("server")):
-        yield Told("f_0", instance["server"], "", "the server's loss")
+        yield DescribedLoss("f_0", instance["server"], "", "the server's loss")
     for n, found in enumerate(clients.curves, 1):
-        yield Told(f"f_{n}", found)
+        yield DescribedLoss(f"f_{n}", found)
 
 
-def _device_losses(instance: Instance) -> Iterator[Told]:
+def _device_losses(instance: Instance) -> Iterator[DescribedLoss]:
     """Yield the losses that are given by curvatures a, minimisers b and weights p of devices."""
     devices = instance.get("devices", instance)
     if not isinstance(devices, dict) or not {"a", "b"} <= devices.keys():
@@ -88,7 +88,9 @@ def _device_losses(instance: Instance) -> Iterator[Told]:
         pairs = zip(*(each if isinstance(each, list) else [each] for each in (bends, places)))
         more = f", of weight {readable_number(weights[n])}" if weights else ""
         more += f", with noise of size {readable_number(noise[n])}" if noise and noise[n] else ""
-        yield Told(f"f_{n + 1}", [dict(slope=a, tilt=-a * b, at=b) for a, b in pairs], more)
+        yield DescribedLoss(
+            f"f_{n + 1}", [dict(slope=a, tilt=-a * b, at=b) for a, b in pairs], more
+        )
 
 
 def loss_formula(loss: Sequence[Any]) -> str:

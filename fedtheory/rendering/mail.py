@@ -15,7 +15,7 @@ from fedtheory.models import by_name, entry_names
 from fedtheory.rendering import words
 from fedtheory.rendering.formulas import (
     SIGNS,
-    Typesets,
+    LatexWriter,
     plain_letter,
     typeset_number,
     write_formula,
@@ -34,7 +34,7 @@ SPECIAL = {
     "<": "$<$",
     ">": "$>$",
 }
-RELATIONS = {SIGNS[op]: text for op, text in Typesets.signs.items()}
+RELATIONS = {SIGNS[op]: text for op, text in LatexWriter.signs.items()}
 WIDE = 60  # approximate number of signs in a line of a display
 LONG = 6000  # signs; a longer formula in LaTeX is unreadable
 
@@ -143,7 +143,7 @@ def lottery_words(text: str) -> str:
 
 def line_of(document: dict[str, Any] | None, values: Assignment) -> str:
     """Return the line with numbers substituted for symbols, or "" where the line is too long."""
-    stated, typesets = document["statement"], Typesets(letter_latex(document))
+    stated, typesets = document["statement"], LatexWriter(letter_latex(document))
     sides = [write_formula(stated[side], values, typesets, LONG) for side in words.SIDES]
     return "" if None in sides else f" {RELATIONS[stated['sign']]} ".join(sides)
 

@@ -16,7 +16,7 @@ from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates import check_family, check_instance
 from fedtheory.certificates.documents import EXISTENCE
 from fedtheory.models import by_name, entry_names, losses
-from fedtheory.rendering.losses import Told, loss_formula, losses_of
+from fedtheory.rendering.losses import DescribedLoss, loss_formula, losses_of
 from fedtheory.rendering.steps import record_steps
 from fedtheory.typing import Number
 
@@ -81,7 +81,11 @@ def widest_coordinate(paths: Sequence[list[tuple[float, ...]]]) -> int | None:
 
 
 def draw_losses(
-    document: Any, told: Sequence[Told], rounds: Sequence[Any], start: Sequence[Counted], axis: int
+    document: Any,
+    told: Sequence[DescribedLoss],
+    rounds: Sequence[Any],
+    start: Sequence[Counted],
+    axis: int,
 ) -> str:
     """Draw the losses along one coordinate, with the rounds below.
 

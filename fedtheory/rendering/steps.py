@@ -17,7 +17,7 @@ from fedtheory.arithmetic import Undefined, work
 from fedtheory.arithmetic.operations import Interval, Undecided, ends_of
 from fedtheory.certificates import check_instance
 from fedtheory.errors import FedtheoryError
-from fedtheory.exact.path_recorder import Passed, Track, one_way, record_paths
+from fedtheory.exact.path_recorder import RecordedOutcome, Track, one_way, record_paths
 from fedtheory.models import by_name
 from fedtheory.rendering.losses import readable_number
 from fedtheory.typing import Document
@@ -31,7 +31,7 @@ ROUNDS, STEPS = 5, 4  # rounds of a run, and steps of a round, that are rendered
 FAILS = (FedtheoryError, Undefined, Undecided, ArithmeticError, LookupError, ValueError, TypeError)
 
 
-def record_steps(document: Document | None) -> tuple[Passed, ...]:
+def record_steps(document: Document | None) -> tuple[RecordedOutcome, ...]:
     """Return the rounds on one path through a counterexample, in order, or () where the model
     records none.
 
@@ -42,7 +42,7 @@ def record_steps(document: Document | None) -> tuple[Passed, ...]:
 
 
 @lru_cache(maxsize=64)  # cached: words, picture and LaTeX of one document use the same steps
-def _record_steps(text: str) -> tuple[Passed, ...]:
+def _record_steps(text: str) -> tuple[RecordedOutcome, ...]:
     """Return the rounds of a document given as JSON text, because a cache needs a hashable
     argument."""
     document = json.loads(text)
@@ -58,7 +58,7 @@ def _record_steps(text: str) -> tuple[Passed, ...]:
     return tuple(one_way(dropwhile(lambda each: not begins_at_start(document, each), known)))
 
 
-def begins_at_start(document: Document, each: Passed) -> bool:
+def begins_at_start(document: Document, each: RecordedOutcome) -> bool:
     """Tell whether a recorded round starts where the instance starts. A definition may evaluate
     other points too."""
     start = document["instance"].get("x")
@@ -83,7 +83,7 @@ def run_lines(document: Document) -> list[str]:
     return told
 
 
-def first_rounds(rounds: Sequence[Passed]) -> list[Passed]:
+def first_rounds(rounds: Sequence[RecordedOutcome]) -> list[RecordedOutcome]:
     """Return the first ROUNDS rounds of each kind, which are the rounds that are described."""
     kinds = [each.what for each in rounds]
     return [each for n, each in enumerate(rounds) if kinds[:n].count(each.what) < ROUNDS]
@@ -101,7 +101,7 @@ def reason_untold(document: Document) -> str:
     return "No steps are told: the line speaks of what is known before any is taken."
 
 
-def told_of(each: Passed) -> Iterator[str]:
+def told_of(each: RecordedOutcome) -> Iterator[str]:
     """Yield the lines on one round: the path of each client and of the server, and the resulting
     model.
 

@@ -26,7 +26,7 @@ from fedtheory.certificates.check_proof import Refused
 from fedtheory.errors import FedtheoryError
 from fedtheory.models import Model, by_name
 from fedtheory.rocq import structures
-from fedtheory.rocq.numbered_values import Placed, write_steps
+from fedtheory.rocq.numbered_values import NumberedBook, write_steps
 from fedtheory.rocq.steps import Step
 from fedtheory.rocq.tracked_values import Exact
 from fedtheory.typing import Assignment, Document, Number
@@ -51,30 +51,30 @@ UNFOLLOWED = (
 )
 
 
-class Following(check_instance.Statement):
+class TrackedStatement(check_instance.Statement):
     """A statement whose numbers record that the document gives them."""
 
     def __init__(self, document: Document, setting: Model) -> None:
         super().__init__(document, setting)
-        self.book = Placed()
+        self.book = NumberedBook()
 
-    def given(self, name: str, text: str) -> Exact:
-        return self.book.given(name, super().given(name, text))
+    def read_number(self, name: str, text: str) -> Exact:
+        return self.book.number_of_document(name, super().read_number(name, text))
 
     def certain(self, slack: Exact) -> bool:
         return super().certain(slack) and slack >= 0  # the comparison is recorded
 
     def solution(self, steps: Sequence[list[Any]], values: Assignment) -> Exact:
         return arithmetic.execute_program(
-            check_instance.read_program(steps), Remembered(self.book), values
+            check_instance.read_program(steps), TrackedOperations(self.book), values
         )
 
 
-class Remembered(Arithmetic):
+class TrackedOperations(Arithmetic):
     """The operations of a program on numbers that record their steps. Roots of constants are steps
     too; 1/0 of a nonnegative base is infinite, and a minimum ignores infinite values."""
 
-    def __init__(self, book: Placed) -> None:
+    def __init__(self, book: NumberedBook) -> None:
         self.book = book
 
     def number(self, value: Counted) -> Exact:
@@ -117,12 +117,12 @@ def derive_counterexample(document: Mapping[str, Any]) -> dict[str, Any]:
     with limit_work(WORK):
         stated = check_instance.Statement(document, setting)
         plain = stated.values(document, instance)
-        following = Following(document, setting)
+        following = TrackedStatement(document, setting)
         book = following.book
         try:
             values = following.values(document, book.tree(instance))
         except UNFOLLOWED:
-            book, values = Placed(), plain
+            book, values = NumberedBook(), plain
     free = [name for name in plain if name not in stated.solved]
     steps = {name: step_of_value(book, values[name]) for name in free}
     wanted = {name: steps[name] or step_of_ends(book, plain[name]) for name in free}
@@ -131,7 +131,7 @@ def derive_counterexample(document: Mapping[str, Any]) -> dict[str, Any]:
     return dict(write_steps(wanted, went), told=told, of=alone.document_outline(document))
 
 
-def step_of_value(book: Placed, value: Number | Exact) -> Step | None:
+def step_of_value(book: NumberedBook, value: Number | Exact) -> Step | None:
     """Return the step of a value, or the step of its lower end if the value is unbounded above.
     Return None where the steps are lost."""
     if isinstance(value, Interval) and value.high == INFINITE and value.low != INFINITE:
@@ -140,7 +140,7 @@ def step_of_value(book: Placed, value: Number | Exact) -> Step | None:
     return getattr(value, "step", None)
 
 
-def step_of_ends(book: Placed, plain: Number | Counted) -> Step:
+def step_of_ends(book: NumberedBook, plain: Number | Counted) -> Step:
     """Build a step that states a value, or the two ends of an interval."""
     low, high = (plain, plain) if isinstance(plain, float) else ends_of(plain)
     if low == high and not isinstance(low, float):

@@ -76,7 +76,7 @@ class Refutation:
         if step is None:
             low, high = ends_of(plain)
             self.taken_names.append(name)
-            return self.steps.taken(self.identifiers[name], low, high)
+            return self.steps.outside_number(self.identifiers[name], low, high)
         return self.alias(name, step)
 
     def alias(self, name: str, step: Any) -> Step:

@@ -19,7 +19,7 @@ class Wide(Steps):
     bits, long, most = BITS, 40_000, 300_000
 
 
-class Placed(Book):
+class NumberedBook(Book):
     """A book in which a number of the document is named by its position. Integer parts and rounding
     outward are steps, too."""
 
@@ -35,7 +35,7 @@ class Placed(Book):
             return self.number(self.steps.make("at", (path[:-1],), data, data))
         return data
 
-    def given(self, name: str, value: Counted) -> Exact:
+    def number_of_document(self, name: str, value: Counted) -> Exact:
         """Return a number that the document gives by name."""
         return self.number(self.steps.make("given", (name,), *ends_of(value)))
 

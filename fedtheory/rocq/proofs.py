@@ -28,7 +28,7 @@ class Place(Facts):
 
     # The checker's steps, with reasons
 
-    def settled(self, which: Any) -> bool:
+    def settle_node(self, which: Any) -> bool:
         if which in self.finite:
             return True
         mark = self.script.mark()
@@ -46,7 +46,9 @@ class Place(Facts):
                     value = case.entry[3]
                     Reading.learn(case, *case.gap(case.entry[2], False))
                     case.solved[which], case.values = value, {}
-                    require(all(map(case.firm, case.read(value)[1])), "it may be infinite")
+                    require(
+                        all(map(case.firm, case.read_polynomial(value)[1])), "it may be infinite"
+                    )
         except Refused:
             self.ring.spend(1)
             self.script.back(mark)
@@ -56,7 +58,7 @@ class Place(Facts):
         return True
 
     def root_fact(self, which: Any) -> None:
-        num, den = self.read(self.nodes[which][1])
+        num, den = self.read_polynomial(self.nodes[which][1])
         require(self.sign(num) and all(map(self.firm, den)), "it may be negative or infinite")
         degree, name = self.nodes[which][2], self.spell.symbols[which]
         strict = self.sign(num) == 2
@@ -73,7 +75,7 @@ class Place(Facts):
 
     def sign_fact(self, tree: str | Sequence[Any], strict: bool) -> Any:
         """Return the hypothesis that an expression is nonnegative or, if `strict`, positive."""
-        num, den = self.read(tree)
+        num, den = self.read_polynomial(tree)
         proof, sure = self.positive(num)
         require(sure or not strict, "not known to be positive")
         f, firm = self.whole_of(den)
@@ -107,7 +109,7 @@ class Place(Facts):
         # the checker reads an equation from right to left
         proof = (
             f"apply (solved _ _ ({f}) ({s}) _ _ (eq_sym {equation}) {nonzero}); "
-            f"{self.identity(full | self.read(value)[1])}."
+            f"{self.identity(full | self.read_polynomial(value)[1])}."
         )
         before = dict(self.equal)
         super().solve(symbol, value, name)
@@ -166,7 +168,7 @@ class Place(Facts):
             self.lemma(name, relation, lemma)
             self.settle()
         if "split" in proof:
-            self.split(goal, proof)
+            self.split_cases(goal, proof)
             return
         if "absurd" in proof:
             goal = ["<=", "1", "0"]
@@ -183,7 +185,7 @@ class Place(Facts):
         self.source = self.link_relation(relation, hypothesis)
         self.know(name, poly, strict)
 
-    def split(
+    def split_cases(
         self, goal: Sequence[str | list[str | list[Any]]], proof: Mapping[str, str | list[Any]]
     ) -> None:
         node = proof["split"]

@@ -60,7 +60,7 @@ class Steps:
     def number(self, value: Any) -> Step:
         return self.make("number", (Fraction(value),), Fraction(value), Fraction(value))
 
-    def taken(self, name: str, low: Any, high: Any) -> Any:
+    def outside_number(self, name: str, low: Any, high: Any) -> Any:
         """Return the step of a number that is given by an identifier and two ends."""
         return self.make("taken", ("", name), low, high)
 
@@ -73,7 +73,7 @@ class Steps:
         if key not in self.found:
             most = f"its computation takes more than {self.most} steps"
             require(len(self.each) < self.most, most)
-            self.found[key] = Step(len(self.each), op, parts, *self.rounded(low, high, op))
+            self.found[key] = Step(len(self.each), op, parts, *self.round_ends(low, high, op))
             self.each.append(self.found[key])
         return self.found[key]
 
@@ -130,7 +130,7 @@ class Steps:
     def min(self, a: Step, b: Step) -> Step:
         return self.make("min", (a, b), min(a.low, b.low), min(a.high, b.high))
 
-    def rounded(
+    def round_ends(
         self, low: "Fraction | Counted", high: "Fraction | Counted", op: str
     ) -> "tuple[Fraction | Counted, Fraction | Counted]":
         """Return the ends, rounded outward to a bounded length. An exact value is not rounded, and

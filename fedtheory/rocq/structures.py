@@ -13,7 +13,7 @@ from fedtheory.certificates import alone
 from fedtheory.certificates.check_proof import require
 from fedtheory.language.claim import Claim
 from fedtheory.language.statements import Related, Rounded
-from fedtheory.rocq.numbered_values import Placed, write_steps
+from fedtheory.rocq.numbered_values import NumberedBook, write_steps
 from fedtheory.search.counterexample import find_recorded_claim
 from fedtheory.typing import Assignment, Document
 from fedtheory.verdicts import exact_endpoints, structural_certificate
@@ -24,7 +24,7 @@ WORK = 400_000  # budget for arithmetic that records its steps
 def derive_structure(document: dict[str, Any]) -> dict[str, Any]:
     """Return {"steps", "values", "went", "told"} of a document, with "shown" for a document of
     cells."""
-    claim, book = find_recorded_claim(document["claim"]), Placed()
+    claim, book = find_recorded_claim(document["claim"]), NumberedBook()
     with limit_work(WORK):
         found = cell_steps if "cells" in document else point_steps
         return dict(found(document, claim, book), told=[])
@@ -48,7 +48,7 @@ def cell_steps(document: Any, claim: Any, book: Any) -> dict[str, Any]:
     return dict(make_comparisons(values, book), shown=shown)
 
 
-def point_steps(document: Document, claim: Claim | None, book: Placed) -> dict[str, Any]:
+def point_steps(document: Document, claim: Claim | None, book: NumberedBook) -> dict[str, Any]:
     """Return the steps of the coordinates of both end points."""
     require("points" in document, "its ways go by chance")
     which, said = document["same"], document["equivalence"]
@@ -61,7 +61,7 @@ def point_steps(document: Document, claim: Claim | None, book: Placed) -> dict[s
     return dict(make_comparisons(values, book), of=alone.document_outline(document))
 
 
-def make_comparisons(values: Assignment, book: Placed) -> dict[str, Any]:
+def make_comparisons(values: Assignment, book: NumberedBook) -> dict[str, Any]:
     return write_steps(values, [(a, sign, b) for (_, _, sign), (a, b) in book.taken.items()])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedtheory.arithmetic.operations import RULES, Followed, Interval, Undecided
+from fedtheory.arithmetic.operations import RULES, Interval, TracedNumber, Undecided
 from fedtheory.arithmetic.work import Counted
 from fedtheory.certificates.check_proof import Refused, require
 from fedtheory.typing import Number
@@ -75,7 +75,7 @@ class Book:
         """Return an interval of short ends that encloses a number, without its steps."""
         return Interval(RULES.round(step.low, -1), RULES.round(step.high, 1))
 
-    def chosen(self, way: str, values: "Sequence[Fraction | Exact]") -> "Exact":
+    def choose_extreme(self, way: str, values: "Sequence[Fraction | Exact]") -> "Exact":
         total = self.step(values[0])
         for value in values[1:]:
             total = getattr(self.steps, way)(total, self.step(value))
@@ -101,15 +101,15 @@ def decide_relation(a: "Step", sign: str, b: "Step") -> bool | None:
     return same if sign == "=" else apart
 
 
-class Steady(Followed):
+class TrackedNumber(TracedNumber):
     """The operations that exact and enclosed numbers share."""
 
     __slots__ = ()
 
-    def _made(self, way: str, other: Any, turned: bool = False) -> "np.ndarray | Exact":
+    def _combine(self, way: str, other: Any, turned: bool = False) -> "np.ndarray | Exact":
         if isinstance(other, np.ndarray):
             found = np.empty(other.shape, dtype=object)
-            found.ravel()[:] = [self._made(way, part, turned) for part in other.ravel()]
+            found.ravel()[:] = [self._combine(way, part, turned) for part in other.ravel()]
             return found
         if not isinstance(other, (int, Fraction, Interval)):
             return NotImplemented
@@ -119,33 +119,33 @@ class Steady(Followed):
         return self.book.number(getattr(self.book.steps, way)(a, b))
 
     def __add__(self, other: "Fraction | Exact") -> Number:
-        return self._made("add", other)
+        return self._combine("add", other)
 
     def __radd__(self, other: Any) -> Number:
-        return self._made("add", other, True)
+        return self._combine("add", other, True)
 
     def __sub__(self, other: "int | Exact") -> Number:
-        return self._made("sub", other)
+        return self._combine("sub", other)
 
     def __rsub__(self, other: Any) -> Number:
-        return self._made("sub", other, True)
+        return self._combine("sub", other, True)
 
     def __mul__(self, other: "Number | Exact") -> "np.ndarray | Exact":
-        return self._made("mul", other)
+        return self._combine("mul", other)
 
     def __rmul__(self, other: Any) -> Number:
-        return self._made("mul", other, True)
+        return self._combine("mul", other, True)
 
     def __truediv__(self, other: int | Counted) -> Number:
-        return self._made("div", other)
+        return self._combine("div", other)
 
     def __rtruediv__(self, other: Fraction) -> Number:
-        return self._made("div", other, True)
+        return self._combine("div", other, True)
 
     def __floordiv__(self, other: Number) -> "Exact":
         return self.book.floor((self / other).step)
 
-    def __neg__(self) -> "Steady":
+    def __neg__(self) -> "TrackedNumber":
         return self.book.number(self.book.steps.neg(self.step))
 
     def __pos__(self) -> Any:
@@ -179,13 +179,13 @@ class Steady(Followed):
         return self.book.short(self.step)
 
     def most(self, *values: Number) -> "Exact":
-        return self.book.chosen("max", values)
+        return self.book.choose_extreme("max", values)
 
     def least(self, *values: Number) -> "Exact":
-        return self.book.chosen("min", values)
+        return self.book.choose_extreme("min", values)
 
 
-class Exact(Steady, Counted):
+class Exact(TrackedNumber, Counted):
     """A Fraction that records its steps."""
 
     __slots__ = ("book", "step")
@@ -205,7 +205,7 @@ class Exact(Steady, Counted):
         return self._numerator != 0
 
 
-class Enclosed(Steady, Interval):
+class Enclosed(TrackedNumber, Interval):
     """An Interval that records its steps."""
 
     __slots__ = ("book", "step")

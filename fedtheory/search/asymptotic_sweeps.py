@@ -17,7 +17,7 @@ from fedtheory.search.scaling_moves import SLOWING
 from fedtheory.typing import Assignment
 
 if TYPE_CHECKING:
-    from fedtheory.proofs.refutation import Hunt
+    from fedtheory.proofs.refutation import RefutationSearch
 
 # FAR: steps of a sweep. BASE: the factor of one step.
 FAR, BASE = 10, 4.0
@@ -109,7 +109,10 @@ def sweep_shape(
 
 
 def climb_randomly(
-    hunt: "Hunt", points: np.ndarray, shown: Set[str], rounds: Sequence[sympy.Symbol] | None
+    hunt: "RefutationSearch",
+    points: np.ndarray,
+    shown: Set[str],
+    rounds: Sequence[sympy.Symbol] | None,
 ) -> tuple[float, float]:
     """Return the largest ratios that random steps of the shape's symbols reach half-way and at the
     end. Random steps also visit points between the steps of a sweep."""
@@ -130,7 +133,7 @@ def climb_randomly(
     return track[CLIMBS // 2], track[-1]
 
 
-def hypothesis_edges(hunt: "Hunt", shown: Any) -> list[tuple[int, sympy.Expr, int]]:
+def hypothesis_edges(hunt: "RefutationSearch", shown: Any) -> list[tuple[int, sympy.Expr, int]]:
     """Return [(column, edge, way)] of symbols outside the shape that a relation keeps above (way 1)
     or below (way -1) an edge that may move. For example, no fixed eta_s satisfies eta_s > sqrt(5
     S/8) for all S."""
@@ -167,7 +170,7 @@ def kept_inside(hunt: Any, points: np.ndarray) -> np.ndarray:
 
 
 def sweep_points(
-    hunt: "Hunt",
+    hunt: "RefutationSearch",
     points: np.ndarray,
     moves: Sequence[dict[int, int]],
     rounds: Sequence[sympy.Symbol] | None,
@@ -185,7 +188,7 @@ def sweep_points(
 
 
 def describe_growth(
-    hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
+    hunt: "RefutationSearch", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
 ) -> str:
     """Return in words a sweep along which the ratio rises at each of the last steps without slowing
     down, or "" if there is none."""
@@ -205,7 +208,7 @@ def describe_growth(
 
 
 def slow_growth(
-    hunt: "Hunt", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
+    hunt: "RefutationSearch", points: np.ndarray, moves: Mapping[int, int], track: np.ndarray
 ) -> str:
     """Return in words a sweep with doubling logarithms along which the ratio grows by increments
     that do not shrink, as log log does. Return "" if there is none.
@@ -231,7 +234,7 @@ def slow_growth(
 
 
 def sweep_ratios(
-    hunt: "Hunt", points: np.ndarray, rounds: Sequence[sympy.Symbol] | None
+    hunt: "RefutationSearch", points: np.ndarray, rounds: Sequence[sympy.Symbol] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (ratios, points), where a ratio is bound over shape, or rounds beyond the first over
     shape. A ratio is NaN where a relation fails."""
@@ -244,7 +247,7 @@ def sweep_ratios(
 
 
 def over_shape(
-    hunt: "Hunt", points: np.ndarray, rounds: Sequence[Any] | None
+    hunt: "RefutationSearch", points: np.ndarray, rounds: Sequence[Any] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (ratios, points): bound over shape at each point or, where `rounds` = (number of
     rounds, error) is given, (rounds - 1) over shape at the least number of rounds with bound <=
@@ -263,7 +266,7 @@ def over_shape(
         hunt, symbol_values(hunt, points), [rule for rule in hunt.rules if rule not in later]
     )
 
-    def reached(exponents: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def mark_reached(exponents: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (mask of points whose bound is below the error after e^exponents rounds; the
         points with these rounds)."""
         trial = points.copy()
@@ -275,23 +278,23 @@ def over_shape(
     low, high = np.zeros(len(points)), np.full(len(points), HIGHEST)
     for _ in range(26):  # bisection: the bound falls as the number of rounds grows
         middle = (low + high) / 2
-        enough, _ = reached(np.exp(middle))
+        enough, _ = mark_reached(np.exp(middle))
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    first, _ = reached(1.0)
-    enough, trial = reached(np.where(first, 1.0, np.ceil(np.exp(high))))
+    first, _ = mark_reached(1.0)
+    enough, trial = mark_reached(np.where(first, 1.0, np.ceil(np.exp(high))))
     right = evaluate_side(hunt, hunt.goal.args[1], symbol_values(hunt, trial))
     with np.errstate(all="ignore"):
         return np.where(enough & (right > 0), (trial[:, column] - 1) / right, np.nan), trial
 
 
-def evaluate_side(hunt: "Hunt", expr: sympy.Expr, values: Assignment) -> np.ndarray:
+def evaluate_side(hunt: "RefutationSearch", expr: sympy.Expr, values: Assignment) -> np.ndarray:
     """Return the values of an expression at points, with NaN in place of infinite values."""
     size = len(next(iter(values.values())))
     found = np.broadcast_to(np.asarray(hunt.evaluate(expr, values), dtype=float), size)
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def admitted_rows(hunt: "Hunt", values: Assignment, rules: Sequence[Any]) -> np.ndarray:
+def admitted_rows(hunt: "RefutationSearch", values: Assignment, rules: Sequence[Any]) -> np.ndarray:
     """Return a mask of points at which the relations hold and no nonnegative symbol that an
     equation fixes is negative."""
     size = len(next(iter(values.values())))
@@ -304,7 +307,7 @@ def admitted_rows(hunt: "Hunt", values: Assignment, rules: Sequence[Any]) -> np.
     return lost <= 1e-9
 
 
-def symbol_values(hunt: "Hunt", points: np.ndarray) -> dict[str, np.ndarray]:
+def symbol_values(hunt: "RefutationSearch", points: np.ndarray) -> dict[str, np.ndarray]:
     """Return {name: values} of all symbols, including symbols that equations fix."""
     values = {s.name: points[:, n] for n, s in enumerate(hunt.symbols)}
     for symbol, value in reversed(hunt.solved):

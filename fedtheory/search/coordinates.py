@@ -142,11 +142,11 @@ class Columns:
         instance = q.setting.build(
             self.shape, {name: at[name] for name in q.setting.coordinates(self.shape)}
         )
-        values = q.known(instance, {name: at[f"slack {name}"] for name in q.slack})
+        values = q.known_constants(instance, {name: at[f"slack {name}"] for name in q.slack})
         values.update(self.numbers)
         return instance, values
 
-    def settled(self, values: Mapping[str, Number], points: np.ndarray) -> dict[str, Number]:
+    def settle_values(self, values: Mapping[str, Number], points: np.ndarray) -> dict[str, Number]:
         """Return the values with the free real numbers at these points, and with the symbols that
         equations fix."""
         values = dict(values)
@@ -182,7 +182,7 @@ class Columns:
         q, size = self.target, len(points)
         values = self.build_instances(points)[1]
         own = as_array(values[name], size)
-        fixed = as_array(q.value(dict(q.solved)[name], self.settled(values, points)), size)
+        fixed = as_array(q.value(dict(q.solved)[name], self.settle_values(values, points)), size)
         with np.errstate(all="ignore"):
             return (np.log(own) - np.log(fixed)) * q.setting.loose[name]
 
@@ -199,7 +199,7 @@ class Columns:
                 close = [
                     r
                     for r in q.between
-                    if q.excess(r, self.settled(values, points), 1)[0] > -margin / 2
+                    if q.excess(r, self.settle_values(values, points), 1)[0] > -margin / 2
                 ]
                 for relation in close:
                     # From a corner of the searched box, the direction to the inside of the
@@ -256,7 +256,7 @@ class Columns:
         Newton step to `margin` inside, in a random part of the coordinates. `only` marks the points
         to move (default: those outside). Return whether any point was to be moved."""
         q, size = self.target, len(points)
-        here = q.excess(relation, self.settled(values, points), size)
+        here = q.excess(relation, self.settle_values(values, points), size)
         off = (here > 1e-13) if only is None else only
         off = off & np.isfinite(here)
         if not off.any():
@@ -267,7 +267,7 @@ class Columns:
             nudged[:, n] += 1e-4
             slopes.append(
                 np.nan_to_num(
-                    (q.excess(relation, self.settled(values, nudged), size) - here) / 1e-4,
+                    (q.excess(relation, self.settle_values(values, nudged), size) - here) / 1e-4,
                     nan=0.0,
                     posinf=0.0,
                     neginf=0.0,

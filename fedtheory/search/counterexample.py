@@ -59,7 +59,7 @@ def restate_counterexample(
     try:
         tight = setting.constants(instance)
         known = {name: read_number(each) for name, each in document["numbers"].items()}
-        known = {**tight, **old.given(known, tight)}
+        known = {**tight, **old.values_before_run(known, tight)}
         named = lambda name: name if name in known else name.removeprefix(ANY)
         loose = [name for name in new.loose if name in document["numbers"]]
         given = {
@@ -67,8 +67,8 @@ def restate_counterexample(
             for name in dict.fromkeys((*new.reals, *loose, *new.counts))
             if name not in new.pinned
         }
-        answer = new.exactly(instance, new.given(given, tight))
-        if answer.violated and not any(answer.failing()):
+        answer = new.exactly(instance, new.values_before_run(given, tight))
+        if answer.certainly_fails and not any(answer.failing()):
             return build_document(new, answer, [*given, *new.pinned]), answer.ratio
     except (*UNANSWERED, ValueError, KeyError):  # KeyError: the other reading lacks a number
         return None
@@ -120,7 +120,7 @@ def readings(claim: Claim) -> list[Claim]:
     """Return a claim's readings: as printed, without each unstated hypothesis, and the denials of
     the claim and of each of these readings."""
     found = [claim.as_printed, *claim.lacking.values()]
-    return [*found, *(r.denied for r in (claim, *found) if r.denied is not None)]
+    return [*found, *(r.denial for r in (claim, *found) if r.denial is not None)]
 
 
 def lookalike(name: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fedtheory.models import Model
-    from fedtheory.search.optimizer import Hunt
+    from fedtheory.search.optimizer import ShapeSearch
 
 # Entries of a shape that are sizes, besides the counts of a table. `copies` is the number of
 # clients of each kind.
@@ -27,7 +27,7 @@ class Coverage:
     def __init__(self, setting: "Model") -> None:
         self.setting, self.cases, self.shapes, self.seen = setting, 0, {}, {}
 
-    def add(self, hunt: "Hunt") -> None:
+    def add(self, hunt: "ShapeSearch") -> None:
         """Count the instances that a search has rated since it was last added."""
         new = hunt.admitted - self.seen.get(hunt, 0)
         self.seen[hunt] = hunt.admitted

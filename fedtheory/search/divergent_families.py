@@ -161,7 +161,7 @@ def confirm_family(
     claim: Claim,
     at: int,
     named: Target,
-    hunt: optimizer.Hunt,
+    hunt: optimizer.ShapeSearch,
     raw: np.ndarray,
     moves: Mapping[str, int],
 ) -> tuple[dict[str, Any] | list[Fraction], ...] | None:
@@ -180,7 +180,7 @@ def follow_family(
     claim: Claim,
     at: int,
     named: Target,
-    hunt: optimizer.Hunt,
+    hunt: optimizer.ShapeSearch,
     start: Point,
     moves: Mapping[str, int],
 ) -> Any:
@@ -206,7 +206,7 @@ def follow_family(
         endless = ratio == INF  # no constant helps
         constants.append(Fraction(BASE) ** (step + 1) if endless else fraction_below(ratio))
         member = Point(
-            optimizer.Hunt(named, here.shape, here.numbers, None),
+            optimizer.ShapeSearch(named, here.shape, here.numbers, None),
             {**numbers, CONSTANT: constants[-1]},
         )
         if member.breaks() is None:

@@ -25,7 +25,7 @@ from fedtheory.typing import Number
 NO_VALUE = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryError)
 
 
-class Case(NamedTuple):
+class ExactInstance(NamedTuple):
     """An instance of a model with all numbers of a claim, exact: the input of every line's
     evaluation."""
 
@@ -47,7 +47,7 @@ def target_at(claim: Claim, setting: str, line: int = 0) -> Target:
 
 def answer_at(
     claim: Claim,
-    case: Case,
+    case: ExactInstance,
     line: int = 0,
     measured: Mapping[str, Fraction | Counted] | None = None,
 ) -> Answer:
@@ -59,25 +59,27 @@ def answer_at(
         refuse("case", f"must give {', '.join(lacking)} for {claim.id}", sorted(case.numbers))
     return q.exactly(
         case.instance,
-        q.given(case.numbers, {**q.setting.constants(case.instance), **(measured or {})}),
+        q.values_before_run(
+            case.numbers, {**q.setting.constants(case.instance), **(measured or {})}
+        ),
     )
 
 
-def measure(claim: Claim, case: Case, line: int = 0) -> float:
+def measure(claim: Claim, case: ExactInstance, line: int = 0) -> float:
     """Return the left side of a line at a case, with .lower and .upper, as a float rounded to the
     safe side of the line's inequality."""
     found = answer_at(claim, case, line)
     return Enclosed(*ends_of(found.left), up=found.target.way < 0)
 
 
-def of_point(point: Any) -> Case | None:
+def of_point(point: Any) -> ExactInstance | None:
     """Return the Case at a Point at which the hypotheses of every line certainly hold, else None."""
     found = point.answer()
     try:
         if found is None or any(found.failing()):
             return None
         q, values = found.target, dict(found.values)
-        case = Case(q.setting.name, found.instance, parameters_at(found), {})
+        case = ExactInstance(q.setting.name, found.instance, parameters_at(found), {})
         for line in range(len(q.claim.lines)):
             if line != q.line:
                 other = answer_at(q.claim, case, line)
@@ -129,7 +131,7 @@ def draw_case(claim: Claim, setting: str, seed: int, line: int = 0, tries: int =
     if q.impossible:
         return None
     for _, hunt in zip(range(tries), scheduler.generate_hunts(q, seed, q.relaxed)):
-        points, ratios = hunt.rated(hunt.draw(8))
+        points, ratios = hunt.rate_points(hunt.draw(8))
         for raw in points[ratios == ratios]:
             point = Point.near(hunt, raw)
             case = point and of_point(point)
@@ -138,7 +140,9 @@ def draw_case(claim: Claim, setting: str, seed: int, line: int = 0, tries: int =
     return None
 
 
-def find_worst(claim: Claim, setting: str, budget: float, seed: int, line: int = 0) -> Case | None:
+def find_worst(
+    claim: Claim, setting: str, budget: float, seed: int, line: int = 0
+) -> ExactInstance | None:
     """Return the Case with the largest ratio that a search finds, or None."""
     q, best = target_at(claim, setting, line), {}
     for hunt, ratio, raw in scheduler.search_waves(q, budget, seed):

@@ -179,7 +179,7 @@ class Target:
 
     # Many instances at once
 
-    def known(self, instance: Instance, slack: Mapping[str, Many]) -> dict[str, Number]:
+    def known_constants(self, instance: Instance, slack: Mapping[str, Many]) -> dict[str, Number]:
         """Return constants under the claim's names; each constant that is a bound is multiplied by
         its slack factor."""
         found = dict(self.setting.constants(instance))
@@ -232,7 +232,7 @@ class Target:
             plain_sign = np.where(small < large if strict else small <= large, -1.0, 1.0)
         return np.where((small > 0) & (large > 0), ratio + (OPEN if strict else 0.0), plain_sign)
 
-    def admitted(self, values: Assignment, size: int) -> np.ndarray:
+    def admissible_mask(self, values: Assignment, size: int) -> np.ndarray:
         """Return a mask of instances at which domains and assumptions hold up to rounding."""
         good = np.ones(size, dtype=bool)
         for name, domain in self.free.items():
@@ -312,7 +312,7 @@ class Target:
             key=str,
         )
 
-    def given(
+    def values_before_run(
         self, numbers: Mapping[str, Any], tight: Mapping[str, Fraction | Counted]
     ) -> dict[str, Any]:
         """Return all values that are known before a method runs. `numbers` holds the free symbols,
@@ -410,7 +410,7 @@ class Answer:
         return low == high == 0 or low <= 0 <= high and high - low <= Fraction(1, 2**200)
 
     @property
-    def violated(self) -> bool:
+    def certainly_fails(self) -> bool:
         """Return whether the line is certainly false here."""
         if self.target.way == 0:
             one, other = ends_of(self.left), ends_of(self.right)
@@ -420,7 +420,7 @@ class Answer:
         return low >= high if self.target.strict else low > high
 
     @property
-    def kept(self) -> bool:
+    def certainly_holds(self) -> bool:
         """Return whether the line is certainly true here."""
         (low, high), (least, most) = ends_of(self.left), ends_of(self.right)
         if self.target.way == 0:
@@ -432,7 +432,9 @@ class Answer:
     def ratio(self) -> float | None:
         """Return the line's ratio as a float, or None where both sides vanish."""
         q = self.target
-        return q.rating.exactly(lambda e: exact_value(e, self.values), self.violated, q.strict)
+        return q.rating.exactly(
+            lambda e: exact_value(e, self.values), self.certainly_fails, q.strict
+        )
 
 
 def side_value(expr: sympy.Expr, values: Assignment) -> Number | Counted:

@@ -42,7 +42,7 @@ def budget_to_units(seconds: float) -> float:
     return min(1.0, seconds) + max(0.0, seconds - 1.0) * AT_LENGTH / PER_SECOND
 
 
-class Hunt(Columns):
+class ShapeSearch(Columns):
     """A search at one shape and its population of points, given as columns of raw coordinates."""
 
     def __init__(
@@ -65,11 +65,13 @@ class Hunt(Columns):
         admitted points)."""
         return self._count_work(self._evaluate_feasible, points, edge)
 
-    def begun(self, points: np.ndarray) -> tuple[np.ndarray | dict[str, Number], ...]:
+    def evaluate_hypotheses(self, points: np.ndarray) -> tuple[np.ndarray | dict[str, Number], ...]:
         """Return the same as `evaluate_feasible`, but run a method only if an assumption needs
         measured quantities. Without such an assumption, measured quantities have no values."""
         return self._count_work(
-            self._evaluate_feasible if self.target.after else self._begun, points, False
+            self._evaluate_feasible if self.target.after else self._evaluate_before_run,
+            points,
+            False,
         )
 
     def _count_work(
@@ -85,7 +87,7 @@ class Hunt(Columns):
             self.cost = tally.count - before
             self.work += LEAST + (tally.count - before) * (1.0 + len(points) / 400)
 
-    def _begun(
+    def _evaluate_before_run(
         self, points: np.ndarray, edge: bool
     ) -> tuple[np.ndarray, dict[str, Number], np.ndarray, dict[str, Any]]:
         """Return (points moved inside, values known before a run, mask of admitted points,
@@ -95,8 +97,8 @@ class Hunt(Columns):
         points = self.fit_points(points) if q.pinned else points
         instance, values = self.build_instances(points)
         points = self.moved_inside(points, values, edge)
-        values = self.settled(values, points)
-        good = q.admitted(values, size)
+        values = self.settle_values(values, points)
+        good = q.admissible_mask(values, size)
         self.outside = sum(
             (
                 np.clip(np.nan_to_num(q.excess(r, values, size), nan=FAR), 0.0, FAR)
@@ -111,7 +113,7 @@ class Hunt(Columns):
     ) -> tuple[np.ndarray, dict[str, Number], np.ndarray]:
         """Return (points moved inside, values with the measured quantities, mask of points that are
         admitted and whose values are finite)."""
-        points, values, good, instance = self._begun(points, edge)
+        points, values, good, instance = self._evaluate_before_run(points, edge)
         q, size = self.target, len(points)
         if good.any():
             try:
@@ -129,7 +131,7 @@ class Hunt(Columns):
             good &= q.admitted_measured(values, size)
         return points, values, good
 
-    def rated(self, points: np.ndarray, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    def rate_points(self, points: np.ndarray, edge: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return (points moved inside the assumptions, their ratios). A ratio is NaN where a point
         is not admitted or its ratio has no value."""
         points, scores = self._scores(points, edge)
@@ -164,7 +166,7 @@ class Hunt(Columns):
         points = np.where(g.random(away.shape) < 0.5, row + away, row)
         faint = g.uniform(-PLACED, -1, away.shape)
         points = np.where((points <= NOTHING / 2) & (g.random(away.shape) < 0.5), faint, points)
-        return self.rated(points)
+        return self.rate_points(points)
 
     def drop_rounding_artifacts(
         self, points: np.ndarray, rates: np.ndarray
@@ -199,7 +201,7 @@ class Hunt(Columns):
         with np.errstate(all="ignore"):
             instance, values = self.build_instances(both)
             try:
-                measured = q.measure(instance, self.settled(values, both))
+                measured = q.measure(instance, self.settle_values(values, both))
             except NO_VALUE:
                 return np.zeros(size, dtype=bool)
             up, down = q.pulls(measured, 2 * size)
@@ -288,6 +290,6 @@ def best_first(scores: np.ndarray) -> np.ndarray:
     return turns[np.sort(np.unique(turns, return_index=True)[1])]
 
 
-def hunt_at(target: Target, shape: Shape, numbers: Mapping[str, int], key: Number) -> Hunt:
-    """Return a new Hunt at a shape, with random numbers keyed by `key`."""
-    return Hunt(target, shape, numbers, np.random.Generator(np.random.Philox(key=key)))
+def search_at(target: Target, shape: Shape, numbers: Mapping[str, int], key: Number) -> ShapeSearch:
+    """Return a new ShapeSearch at a shape, with random numbers keyed by `key`."""
+    return ShapeSearch(target, shape, numbers, np.random.Generator(np.random.Philox(key=key)))

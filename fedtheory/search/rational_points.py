@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import sympy
 
-    from fedtheory.search.optimizer import Hunt
+    from fedtheory.search.optimizer import ShapeSearch
 
 # Logarithmic margins by which a point is moved inside the edges, tried in turn: rounding may leave
 # a point of an edge outside.
@@ -37,17 +37,17 @@ UNANSWERED = (Undefined, Undecided, ZeroDivisionError, OverflowError, FedtheoryE
 class Point:
     """The shape of a search with every coordinate and free number as a Fraction.
 
-    Evaluations of the point are charged to its Hunt. An evaluation that would take more steps than
-    the Hunt's `look` has no answer.
+    Evaluations of the point are charged to its ShapeSearch. An evaluation that would take more steps than
+    the ShapeSearch's `look` has no answer.
     """
 
-    def __init__(self, hunt: "Hunt", numbers: Mapping[str, Number]) -> None:
+    def __init__(self, hunt: "ShapeSearch", numbers: Mapping[str, Number]) -> None:
         self.hunt, self.numbers = hunt, numbers
         self.dear = False  # whether an evaluation exceeded the allowed work
         self.none = False  # whether the point is no instance, because the run would be refused
         self.lacking = None  # the exception for which the last question had no answer
 
-    def asked(self, question: Callable[..., Any]) -> float | Answer | None:
+    def answer_question(self, question: Callable[..., Any]) -> float | Answer | None:
         """Return the result of a question, or None where it has no value or exceeds the allowed
         work."""
         left, before = [0], 0
@@ -64,7 +64,7 @@ class Point:
             self.hunt.work += ASKED + STEP * (before - left[0])
 
     @classmethod
-    def near(cls, hunt: "Hunt", raw: "np.ndarray") -> "Point | None":
+    def near(cls, hunt: "ShapeSearch", raw: "np.ndarray") -> "Point | None":
         """Return the point of a raw row, with numbers rounded to Fractions of few bits; later
         arithmetic is exact. Return None where a number is not finite."""
         numbers = {}
@@ -76,7 +76,7 @@ class Point:
         return cls(hunt, numbers)
 
     @classmethod
-    def nearby_points(cls, hunt: "Hunt", raw: "np.ndarray") -> "Iterator[Point]":
+    def nearby_points(cls, hunt: "ShapeSearch", raw: "np.ndarray") -> "Iterator[Point]":
         """Yield the point of a raw row, then points ever further inside the edges, since rounding
         leads outside from an edge. Stops once a point has exceeded the allowed work."""
         for margin in MARGINS:
@@ -87,7 +87,7 @@ class Point:
                     return
                 yield from point.squares()
 
-    def given(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def instance_and_values(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return (instance, all values that are known before a method runs)."""
         q, hunt = self.hunt.target, self.hunt
         exact = work.Counted if work.is_metered() else Fraction
@@ -106,11 +106,11 @@ class Point:
                 raise Undefined("no bound any more")
             if slack != 1:
                 given[name] = tight[name] * slack
-        return instance, q.given(given, tight)
+        return instance, q.values_before_run(given, tight)
 
     @cached_property
     def _answer(self) -> Any:
-        return self.asked(lambda: self.hunt.target.exactly(*self.given()))
+        return self.answer_question(lambda: self.hunt.target.exactly(*self.instance_and_values()))
 
     def answer(self) -> Answer | None:
         """Return the Answer at this point, or None where it has no value."""
@@ -127,7 +127,9 @@ class Point:
             for under in self.hunt.target.list_radicands:
                 value = self.under(under)
                 if value is not None and not is_square(value):
-                    scaled = (self.scaled(name, under, value) for name in self.scale_exponents())
+                    scaled = (
+                        self.scale_to_square(name, under, value) for name in self.scale_exponents()
+                    )
                     yield from islice(filter(None, scaled), 1)
         except UNANSWERED:
             return
@@ -135,7 +137,7 @@ class Point:
     def under(self, expr: "sympy.Symbol") -> Fraction | None:
         """Return the value of an expression under a root of a hypothesis, where it is a positive
         rational that is known early, else None."""
-        values = self.given()[1]
+        values = self.instance_and_values()[1]
         if not {s.name for s in expr.free_symbols} <= set(values):
             return None
         value = exact_value(expr, values)
@@ -154,7 +156,7 @@ class Point:
             key=lambda n: n != "scale",
         )
 
-    def scaled(self, name: str, under: "sympy.Symbol", value: Fraction) -> "Point | None":
+    def scale_to_square(self, name: str, under: "sympy.Symbol", value: Fraction) -> "Point | None":
         """Return this point with a coordinate scaled so that a value becomes a square, if the value
         is proportional to an odd power of the coordinate, else None."""
         there = self.with_number(name, 2 * self.numbers[name]).under(under)
@@ -169,7 +171,7 @@ class Point:
         answer = self.answer()
         if answer is None:
             return None
-        fails = self.asked(lambda: answer.violated and not any(answer.failing()))
+        fails = self.answer_question(lambda: answer.certainly_fails and not any(answer.failing()))
         return answer if fails else None
 
     def equality_undecided(self) -> bool:
@@ -178,15 +180,15 @@ class Point:
         answer = self.answer()
         if answer is None or not answer.target.strict:
             return False
-        open_ = lambda: not answer.kept and not answer.violated
-        return bool(self.asked(lambda: open_() and not any(answer.failing(surely=True))))
+        open_ = lambda: not answer.certainly_holds and not answer.certainly_fails
+        return bool(self.answer_question(lambda: open_() and not any(answer.failing(surely=True))))
 
     def failing(self) -> Any:
         """Return in words the assumptions of the claim that an instance at this point certainly
         violates."""
         q = self.hunt.target
-        answer = self.asked(lambda: Answer(q, *self.given(), sides=False))
-        return (answer and self.asked(lambda: [*answer.failing(surely=True)])) or []
+        answer = self.answer_question(lambda: Answer(q, *self.instance_and_values(), sides=False))
+        return (answer and self.answer_question(lambda: [*answer.failing(surely=True)])) or []
 
     def why_unsettled(self) -> str:
         """Return why it stays undecided whether the line fails at this point, or "" where this
@@ -198,10 +200,10 @@ class Point:
         if answer is None:
             unknown = isinstance(self.lacking, (Unknown, Undecided, OverflowError))
             return str(self.lacking) if unknown else ""
-        fails = self.asked(lambda: [*islice(answer.failing(surely=True), 1)])
+        fails = self.answer_question(lambda: [*islice(answer.failing(surely=True), 1)])
         if fails or self.certainly_holds():
             return ""
-        unmet = self.asked(lambda: [*islice(answer.failing(), 1)])
+        unmet = self.answer_question(lambda: [*islice(answer.failing(), 1)])
         if unmet:
             return f"whether it meets {unmet[0]} stays open"
         return "no enclosure tells its two sides apart"
@@ -213,13 +215,13 @@ class Point:
         if answer is None:
             return None
         outside = lambda: any(answer.failing(surely=not certified))
-        return self.asked(lambda: None if outside() else answer.ratio)
+        return self.answer_question(lambda: None if outside() else answer.ratio)
 
     def certainly_holds(self) -> bool:
         """Tell whether the line certainly holds at this point, whether or not the point meets the
         hypotheses."""
         answer = self.answer()
-        return answer is not None and bool(self.asked(lambda: answer.kept))
+        return answer is not None and bool(self.answer_question(lambda: answer.certainly_holds))
 
     def with_number(self, name: str, value: Fraction) -> "Point":
         """Return this point with another value of a number."""

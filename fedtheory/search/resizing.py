@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fedtheory.search.optimizer import Hunt, best_first, hunt_at
+from fedtheory.search.optimizer import ShapeSearch, best_first, search_at
 from fedtheory.search.rational_points import Point
 from fedtheory.typing import Number, Shape
 
@@ -25,7 +25,7 @@ DRAWN, TURNS, TRIES, ROWS, EACH, TRIED, LOOK = 40, 4, 5, 16, 4, 2, 6_000
 FURTHER = 1e-3  # the least gain in score for which a change stays
 
 
-def vary_size(hunt: Hunt, random: Random, admits: Callable[..., Any]) -> tuple[Any, float]:
+def vary_size(hunt: ShapeSearch, random: Random, admits: Callable[..., Any]) -> tuple[Any, float]:
     """Return (a search with other sizes at which the best points score higher, or None; the work
     done). `admits` tells whether a shape meets the assumptions between counts."""
     sizes, work = sizes_of(hunt, random), 0.0
@@ -55,7 +55,7 @@ def is_free_size(value: int | str) -> bool:
     return isinstance(value, str) and value.isdecimal()
 
 
-def sizes_of(hunt: Hunt, random: Random) -> dict[str, list[str]]:
+def sizes_of(hunt: ShapeSearch, random: Random) -> dict[str, list[str]]:
     """Return {name: sizes as the model draws them} for the sizes that add no cost and vary between
     draws."""
     names = [name for name, value in hunt.shape.items() if is_free_size(value)]
@@ -80,11 +80,11 @@ def resize_shape(
     return {n: size if n in changed else v for n, v in shape.items()}
 
 
-def transplant(hunt: Any, shape: Shape, random: Random) -> Hunt:
+def transplant(hunt: Any, shape: Shape, random: Random) -> ShapeSearch:
     """Return a search at another shape whose population is the best points of a given search. The
     population is empty where the shape has no instances, or where its runs branch more than the
     model affords."""
-    new = hunt_at(hunt.target, shape, hunt.numbers, random.getrandbits(128))
+    new = search_at(hunt.target, shape, hunt.numbers, random.getrandbits(128))
     new.look = LOOK
     affords = hunt.target.setting.affords
     if affords is not None and not affords(shape):
@@ -96,12 +96,12 @@ def transplant(hunt: Any, shape: Shape, random: Random) -> Hunt:
     return new
 
 
-def has_instances(hunt: Hunt, rows: Number) -> bool:
+def has_instances(hunt: ShapeSearch, rows: Number) -> bool:
     """Tell whether the first of a few rows with a value is an instance in exact arithmetic."""
     holds = hunt.target.setting.holds
     for row in rows[:TRIED]:
         point = Point.near(hunt, row)
-        given = point and point.asked(point.given)
+        given = point and point.answer_question(point.instance_and_values)
         if given:
             return holds is None or bool(holds(given[0]))
     return False

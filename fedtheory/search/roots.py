@@ -18,7 +18,7 @@ from fedtheory import arithmetic
 from fedtheory.arithmetic.operations import Interval, Many, ends_of
 from fedtheory.arithmetic.work import Counted
 from fedtheory.search.objective import EXACT, Answer, Target
-from fedtheory.search.optimizer import BATCH, Hunt, hunt_at
+from fedtheory.search.optimizer import BATCH, ShapeSearch, search_at
 from fedtheory.search.rational_points import Point
 from fedtheory.search.tightness_score import OVER
 from fedtheory.typing import Number
@@ -58,8 +58,8 @@ def count_points(target: Target, key: np.ndarray | Sequence[int]) -> Iterator[Po
     grid = np.repeat(grid, ROWS if target.reals else 1, axis=0)
     generator = np.random.Generator(np.random.Philox(key=key))
     at = {name: Many(grid[:, n].astype(float)) for n, name in enumerate(target.counts)}
-    hunt = Hunt(target, {}, at, generator)
-    rows, rates = hunt.rated(hunt.draw(len(grid)))
+    hunt = ShapeSearch(target, {}, at, generator)
+    rows, rates = hunt.rate_points(hunt.draw(len(grid)))
     worst = rates > OVER
     if target.strict:  # equality violates a strict line
         worst |= abs(rates - 1.0) <= OVER - 1.0
@@ -68,7 +68,7 @@ def count_points(target: Target, key: np.ndarray | Sequence[int]) -> Iterator[Po
     order = high[np.lexsort((grid[high].sum(axis=1), -np.minimum(rates[high], 1e9)))]
     small = high[np.argsort(grid[high].sum(axis=1), kind="stable")]
     for n in dict.fromkeys(x for both in zip(small[:ASKED], order[:ASKED]) for x in both):
-        here = hunt_at(target, {}, dict(zip(target.counts, map(int, grid[n]))), key)
+        here = search_at(target, {}, dict(zip(target.counts, map(int, grid[n]))), key)
         if (point := Point.near(here, rows[n])) is not None:
             yield point
 
@@ -168,8 +168,8 @@ def partial_rows(target: Target, key: Any) -> Iterator[dict[str, Fraction]]:
     yield dict.fromkeys(names, Fraction(1))
     if len(names) < 2:
         return
-    hunt = hunt_at(target, {}, dict.fromkeys(target.counts, 2), key)
-    drawn, rates = hunt.rated(hunt.draw(BATCH))
+    hunt = search_at(target, {}, dict.fromkeys(target.counts, 2), key)
+    drawn, rates = hunt.rate_points(hunt.draw(BATCH))
     for row in drawn[rates == rates][: OTHERS // 2]:
         near = {name: float(hunt.number(name, row[k])) for name, k in hunt.column.items()}
         found = {name: Fraction(value).limit_denominator(12) for name, value in near.items()}
@@ -247,7 +247,7 @@ def _point_of_numbers(target: Target, named: Mapping[str, Number], key: np.ndarr
     counts = [named[name] for name in target.counts]
     if not all(isinstance(v, Fraction) and v.denominator == 1 and v >= 1 for v in counts):
         return None
-    hunt = hunt_at(target, {}, dict(zip(target.counts, map(int, counts))), key)
+    hunt = search_at(target, {}, dict(zip(target.counts, map(int, counts))), key)
     return Point(hunt, {name: named[name] for name in hunt.names})
 
 
@@ -257,11 +257,11 @@ def explain_doubt(point: Point) -> Any:
     told = ", ".join(f"{name} = {_show_number(v)}" for name, v in _point_numbers(point).items())
     answer = point.answer()
     if answer is None:
-        side = point.asked(lambda: explain_infinite(point))
+        side = point.answer_question(lambda: explain_infinite(point))
         return side and f"At {told}, which its hypotheses leave in, {side}."
     if any(isinstance(v, Interval) for v in point.numbers.values()):
-        level = answer.violated or answer.target.strict and not answer.kept
-        if level and point.asked(lambda: not any(answer.failing())):
+        level = answer.certainly_fails or answer.target.strict and not answer.certainly_holds
+        if level and point.answer_question(lambda: not any(answer.failing())):
             return f"At {told}, no fraction, both sides are equal as far as enclosures tell."
     return None
 
@@ -277,7 +277,7 @@ def _show_number(value: Number) -> str:
 def explain_infinite(point: Point) -> str | None:
     """Return why a line has no finite value at a point that meets the hypotheses: a division by 0,
     or an infinite side. Return None where the sides can be compared, or where 0 stands over 0."""
-    q, (instance, values) = point.hunt.target, point.given()
+    q, (instance, values) = point.hunt.target, point.instance_and_values()
     if any(Answer(q, instance, values, sides=False).failing()):
         return None
     gap = q.right - q.left if q.way >= 0 else q.left - q.right

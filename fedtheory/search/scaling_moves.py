@@ -42,7 +42,7 @@ def move_inside(hunt: Any, points: Number) -> tuple[np.ndarray, np.ndarray]:
     return points[good & (ratio > 0)], points[good & (ratio < 0)]
 
 
-def movable_names(hunt: optimizer.Hunt) -> tuple[list[str], list[str]]:
+def movable_names(hunt: optimizer.ShapeSearch) -> tuple[list[str], list[str]]:
     """Return (coordinates and real free numbers that may be scaled, counts that may be scaled).
     Entries of the shape are not scaled, since runs of many more rounds take too long."""
     reals = [
@@ -55,7 +55,7 @@ def movable_names(hunt: optimizer.Hunt) -> tuple[list[str], list[str]]:
 
 
 def find_growing(
-    hunt: optimizer.Hunt, points: np.ndarray, random: Random, turn: Any, shown: Any
+    hunt: optimizer.ShapeSearch, points: np.ndarray, random: Random, turn: Any, shown: Any
 ) -> Iterator[tuple[Any, ...]]:
     """Yield (hunt, raw point, {name: power of the base}) for moves along which the ratio grows in
     floats. Moves that shrink no symbol of the shape come first, then the fastest growth."""
@@ -127,7 +127,7 @@ def find_growth(ratios: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.n
     return good, factors[-1]
 
 
-def measured_in(hunt: optimizer.Hunt) -> list[dict[str, int]]:
+def measured_in(hunt: optimizer.ShapeSearch) -> list[dict[str, int]]:
     """Return [{name: power}] of the effects of a larger or smaller unit, of points or of losses, on
     an instance's coordinates and free numbers."""
     q, found = hunt.target, []
@@ -157,7 +157,7 @@ def combine_moves(
 
 
 def follow_moves(
-    hunt: optimizer.Hunt, points: np.ndarray, moves: Any, whole: Mapping[str, int]
+    hunt: optimizer.ShapeSearch, points: np.ndarray, moves: Any, whole: Mapping[str, int]
 ) -> tuple[Any, ...]:
     """Return (left over shape after each step, one row per step; mask of points that stay admitted
     with hidden quantities unchanged). Return (None, None) where no point remains or a step takes
@@ -192,15 +192,19 @@ def follow_moves(
     return np.array(ratios), still
 
 
-def step_counts(hunt: optimizer.Hunt, whole: Mapping[str, int], step: int) -> optimizer.Hunt:
+def step_counts(
+    hunt: optimizer.ShapeSearch, whole: Mapping[str, int], step: int
+) -> optimizer.ShapeSearch:
     """Return the search with its counts scaled by a number of steps."""
     numbers = {
         n: v * BASE ** (whole[n] * step) if n in whole else v for n, v in hunt.numbers.items()
     }
-    return optimizer.Hunt(hunt.target, hunt.shape, numbers, None)
+    return optimizer.ShapeSearch(hunt.target, hunt.shape, numbers, None)
 
 
-def scale_points(hunt: optimizer.Hunt, points: np.ndarray, moves: Any, step: int) -> np.ndarray:
+def scale_points(
+    hunt: optimizer.ShapeSearch, points: np.ndarray, moves: Any, step: int
+) -> np.ndarray:
     """Return raw points after a number of steps of their moves: a real number is multiplied by
     BASE^(power step), a logarithm gains log(BASE) power step, and 0 stays 0."""
     points = points.copy()
@@ -215,7 +219,7 @@ def scale_points(hunt: optimizer.Hunt, points: np.ndarray, moves: Any, step: int
 
 
 def values_at(
-    hunt: optimizer.Hunt, points: np.ndarray
+    hunt: optimizer.ShapeSearch, points: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return (left over right, mask of admitted points, {hidden name: (values, way)}) of points
     without moving them. The ratio is -1 where the right side is 0 and the left side is not."""
@@ -223,8 +227,8 @@ def values_at(
     with np.errstate(all="ignore"):
         instance, values = hunt.build_instances(points)
         tight = q.setting.constants(instance)
-        values = hunt.settled(values, points)
-        good = q.admitted(values, size)
+        values = hunt.settle_values(values, points)
+        good = q.admissible_mask(values, size)
         known = dict(values)
         begun = [
             name

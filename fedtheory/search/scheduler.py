@@ -2,9 +2,9 @@
 rated briefly, the best and the most novel are optimised, then the best shape so far again.
 
 A *shape* holds the whole numbers and words of an instance: clients, dimension, rounds, kinds of
-losses and of noise. Everything continuous is searched within a shape by a Hunt (optimizer.py). In
+losses and of noise. Everything continuous is searched within a shape by a ShapeSearch (optimizer.py). In
 each wave, WAVE shapes are drawn and rated; the DEEP best get GENERATIONS generations and the BROAD
-most novel ones BRIEF; then the best Hunt so far, a fresh start at one of the best shapes, and
+most novel ones BRIEF; then the best ShapeSearch so far, a fresh start at one of the best shapes, and
 VARIED changes of size take their turns. The order of shapes depends on the seed and not on the
 clock, so a search repeats exactly.
 """
@@ -21,7 +21,7 @@ from fedtheory.arithmetic.operations import ends_of
 from fedtheory.search import resizing
 from fedtheory.search.coordinates import LOOK
 from fedtheory.search.objective import EXACT, Target
-from fedtheory.search.optimizer import PER_SECOND, Hunt, best_first, hunt_at
+from fedtheory.search.optimizer import PER_SECOND, ShapeSearch, best_first, search_at
 from fedtheory.search.tightness_score import OVER
 from fedtheory.typing import Number, Shape
 
@@ -104,7 +104,9 @@ def shape_tags(found: Any, small: Number = 2) -> set[tuple[str, int | str]]:
     }
 
 
-def generate_hunts(target: Any, seed: int, relaxed: Set[str] = frozenset()) -> Iterator[Hunt]:
+def generate_hunts(
+    target: Any, seed: int, relaxed: Set[str] = frozenset()
+) -> Iterator[ShapeSearch]:
     """Yield searches at one shape after another from a seed, small shapes first. Every second shape
     is the least similar to all before, so that each kind of instance is reached within a small
     budget."""
@@ -119,7 +121,7 @@ def generate_hunts(target: Any, seed: int, relaxed: Set[str] = frozenset()) -> I
             drawn, key=lambda each: (-len(shape_tags(each) - met) if n % 2 else 0, shape_size(each))
         )
         met |= shape_tags(found)
-        yield hunt_at(target, *found, random.getrandbits(128))
+        yield search_at(target, *found, random.getrandbits(128))
         n += 1
 
 
@@ -142,7 +144,7 @@ def search_waves(
     """Yield (hunt, ratio, raw point) after each generation until the work of `seconds` seconds is
     done: many shapes briefly, some at length, and the best again after each wave.
 
-    Shapes that are `wanted` come first, with every `others`-th shape besides. A Hunt for whose
+    Shapes that are `wanted` come first, with every `others`-th shape besides. A ShapeSearch for whose
     ratio `reached` is true is not optimised further. The caller may stop the whole search then.
     Nothing is yielded for a target whose hypotheses exclude each other.
     """
@@ -204,23 +206,23 @@ def look_of(seconds: float) -> int:
     return int(min(LOOK, max(FEWEST, SHARE * seconds * EXACTLY)))
 
 
-def shape_features(hunt: Hunt) -> set[Any]:
+def shape_features(hunt: ShapeSearch) -> set[Any]:
     """Return pairs of features of a search's shape, such as a bump together with a single round."""
     like = sorted(shape_tags((hunt.shape, hunt.numbers), 4), key=repr)
     return set(combinations(like, 2))
 
 
-def restart_hunt(peaks: Sequence[tuple[float, Hunt]], random: Random) -> Hunt | None:
+def restart_hunt(peaks: Sequence[tuple[float, ShapeSearch]], random: Random) -> ShapeSearch | None:
     """Return a new search from other points at the shape of one of the best searches, or None
     without any. A population that has gathered on one peak does not leave it."""
     if not peaks:
         return None
     _, hunt = random.choice(peaks)
-    return hunt_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
+    return search_at(hunt.target, hunt.shape, hunt.numbers, random.getrandbits(128))
 
 
 def resize_hunt(
-    peaks: Sequence[tuple[float, Hunt]], random: Random, before: set[Hunt]
+    peaks: Sequence[tuple[float, ShapeSearch]], random: Random, before: set[ShapeSearch]
 ) -> tuple[None, float]:
     """Return (a search at other sizes that scores higher than one of the best searches, or None;
     the work done). Searches in `before` are not tried again."""
@@ -234,7 +236,7 @@ def resize_hunt(
     )
 
 
-def rank_hunts(wave: Sequence[Any]) -> list[Hunt]:
+def rank_hunts(wave: Sequence[Any]) -> list[ShapeSearch]:
     """Return searches by decreasing score, taken by turns from both scores."""
     tops = np.array([hunt.scores.max(axis=0) for hunt in wave])
     return [wave[n] for n in best_first(tops)]

@@ -34,7 +34,14 @@ from fedtheory.errors import refuse
 from fedtheory.language.claim import Claim
 from fedtheory.models import fitting
 from fedtheory.search import optimizer, scheduler
-from fedtheory.search.exact_instances import NO_VALUE, Case, draw_case, measure, of_point, target_at
+from fedtheory.search.exact_instances import (
+    NO_VALUE,
+    ExactInstance,
+    draw_case,
+    measure,
+    of_point,
+    target_at,
+)
 from fedtheory.search.objective import EXACT, exact_value
 from fedtheory.search.rational_points import Point, round_to_bits
 
@@ -103,14 +110,14 @@ def shapes_with_instances(claim: Claim, setting: str) -> list[Any]:
 
 
 @st.composite
-def _draw_case(draw: Callable[..., Any], claim: Claim, setting: str) -> Case:
+def _draw_case(draw: Callable[..., Any], claim: Claim, setting: str) -> ExactInstance:
     """Draw a Case: a shape, simple numbers for its coordinates, and free numbers moved to where the
     assumptions hold. Where that finds no way in, a random point of a search at the shape is used,
     or else the draw is rejected."""
     q = target_at(claim, setting)
     shape, counts = draw(st.sampled_from(shapes_with_instances(claim, setting)))
     seed = draw(st.integers(0, 7))
-    hunt = optimizer.hunt_at(q, shape, counts, seed)
+    hunt = optimizer.search_at(q, shape, counts, seed)
     numbers = {name: draw(KINDS[kind]) for name, kind in hunt.kinds.items()}
     for name in q.slack:
         if q.setting.loose[name] < 0:
@@ -125,7 +132,7 @@ def _draw_case(draw: Callable[..., Any], claim: Claim, setting: str) -> Case:
 
 
 def move_inside(
-    hunt: optimizer.Hunt, numbers: Mapping[str, Fraction], edge: bool
+    hunt: optimizer.ShapeSearch, numbers: Mapping[str, Fraction], edge: bool
 ) -> Iterator[Point]:
     """Yield Points that keep an instance and move free numbers to where the assumptions hold that
     precede a run of the method."""
@@ -150,14 +157,14 @@ def move_inside(
                 break
 
 
-def search_shape(hunt: optimizer.Hunt) -> Any:
+def search_shape(hunt: optimizer.ShapeSearch) -> Any:
     """Return the first Case among random points of a search at its shape, or None."""
-    points, ratios = hunt.rated(hunt.draw(8 * COPIES), edge=True)
+    points, ratios = hunt.rate_points(hunt.draw(8 * COPIES), edge=True)
     near = (Point.near(hunt, row) for row in points[~np.isnan(ratios)][:COPIES])
     return next((case for case in map(of_point, filter(None, near)) if case is not None), None)
 
 
-def row_of_numbers(hunt: optimizer.Hunt, numbers: Mapping[str, Fraction]) -> np.ndarray:
+def row_of_numbers(hunt: optimizer.ShapeSearch, numbers: Mapping[str, Fraction]) -> np.ndarray:
     """Return the row of raw coordinates that encodes these numbers."""
     row = []
     for name, kind in hunt.kinds.items():

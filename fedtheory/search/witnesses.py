@@ -50,7 +50,7 @@ class Witness(NamedTuple):
     ]  # values that the document shows, for symbols that equations of its claim fix
 
 
-class Found(NamedTuple):
+class ConfirmedWitness(NamedTuple):
     """An answer at a witness that certainly meets all hypotheses."""
 
     witness: Witness
@@ -176,7 +176,7 @@ def ask_witnesses(
         yield found, STEP * (before - left[0])
 
 
-def _ask_witness(q: Target, witness: Witness) -> Found | None:
+def _ask_witness(q: Target, witness: Witness) -> ConfirmedWitness | None:
     """Return the Found of a line at a witness, or None unless all hypotheses certainly hold there.
     Bounds that the witness states may be looser than the instance's own constants, never tighter.
     Raises Undefined for a tighter bound."""
@@ -191,14 +191,14 @@ def _ask_witness(q: Target, witness: Witness) -> Found | None:
             over = q.setting.loose[name] > 0
             if known[name] < high if over else known[name] > low:
                 raise Undefined(f"no bound any more: {name}")
-        answer = q.exactly(witness.instance, q.given(given, tight))
+        answer = q.exactly(witness.instance, q.values_before_run(given, tight))
     else:
         point = at_shape(q, witness)
         answer = point.answer()
     if answer is None or any(answer.failing()):
         return None
-    document = _build_document(q, answer, given, point) if answer.violated else None
-    return Found(witness, answer, answer.ratio, document)
+    document = _build_document(q, answer, given, point) if answer.certainly_fails else None
+    return ConfirmedWitness(witness, answer, answer.ratio, document)
 
 
 def _build_document(q: Any, answer: Any, given: Any, point: Any) -> dict[str, Any] | None:
@@ -216,7 +216,7 @@ def _build_document(q: Any, answer: Any, given: Any, point: Any) -> dict[str, An
 def at_shape(q: Target, witness: Witness) -> Point:
     """Return the Point of a line at a witness's shape and coordinates."""
     counts = {name: int(witness.numbers[name]) for name in q.counts}
-    hunt = optimizer.hunt_at(q, witness.shape, counts, 0)
+    hunt = optimizer.search_at(q, witness.shape, counts, 0)
     slack = lambda name: Fraction(1) if name.startswith("slack ") else None
     numbers = {name: witness.numbers.get(name, slack(name)) for name in hunt.names}
     missing = [name for name, number in numbers.items() if not isinstance(number, Fraction)]
@@ -224,4 +224,4 @@ def at_shape(q: Target, witness: Witness) -> Point:
     return Point(hunt, numbers)
 
 
-__all__ = ["Found", "Witness", "ask_witnesses", "read_witnesses"]
+__all__ = ["ConfirmedWitness", "Witness", "ask_witnesses", "read_witnesses"]

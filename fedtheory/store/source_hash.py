@@ -108,7 +108,7 @@ def parse_facts(content: bytes) -> Facts:
     )
 
 
-class _Kept:
+class _FactsCache:
     """A cache of Facts by the hash of the file's bytes, sealed in the user's private folder.
     Parsing the engine's sources takes longer than loading the engine's machine code."""
 
@@ -145,7 +145,7 @@ class _Kept:
                 pass
 
 
-_kept = cache(_Kept)
+_kept = cache(_FactsCache)
 
 
 def read_bytes(path: str | Path) -> bytes:

@@ -38,7 +38,7 @@ HELD = (1.0, 0.1, 0.01)
 # DRAWN: sets of drawn points from which the sweeps start. ALIKE: the largest factor between the
 # suprema that they find.
 DRAWN, ALIKE = 3, 1.25
-SWEPT: dict[tuple, "Swept | None"] = {}  # results of sweeps
+SWEPT: dict[tuple, "SweepComparison | None"] = {}  # results of sweeps
 FOLLOWED = (sympy.Le, sympy.Lt, sympy.Ge, sympy.Gt, sympy.Eq)  # relations that a search can follow
 
 
@@ -186,7 +186,7 @@ def unimplied_relations(
         else (r,)
     )
     met = lambda goal: (
-        sympy.false in rules or refutation.Hunt(goal, rules, solved, 0).find() is None
+        sympy.false in rules or refutation.RefutationSearch(goal, rules, solved, 0).find() is None
     )
     return [r for r in relations if not (isinstance(r, FOLLOWED) and all(map(met, ways(r))))]
 
@@ -273,7 +273,7 @@ def positive_counts(solved: Iterable[tuple[sympy.Symbol, sympy.Expr]]) -> list[s
     ]
 
 
-class Swept(NamedTuple):
+class SweepComparison(NamedTuple):
     """The comparison of a companion's bound with the shape of an order."""
 
     constant: float  # the largest ratio of bound to shape that was found
@@ -283,7 +283,7 @@ class Swept(NamedTuple):
 
 def sweep_order(
     claim: Claim, at: int, companion: Claim, seed: int, coefficients: Sequence[float] = HELD
-) -> Swept | None:
+) -> SweepComparison | None:
     """Return the result of `_sweep_order`, cached by relations and lines. Readings of a claim that
     differ only in conditions that are not relations share one result."""
     key = (
@@ -305,7 +305,7 @@ def sweep_order(
 
 def _sweep_order(
     claim: Claim, at: int, companion: Claim, seed: int, coefficients: Sequence[float]
-) -> Swept | None:
+) -> SweepComparison | None:
     """Return the comparison of a companion's bound with the shape of an order; None where the two
     cannot be compared."""
     left, shape = claim.lines[at][0], divergent_families.whole_shape(claim, at)
@@ -335,7 +335,7 @@ def _sweep_order(
         return None
     rules += positive_counts(solved)
     goal = sympy.Le(companion.expand(line[2]), claim.expand(shape), evaluate=False)
-    hunt = refutation.Hunt(goal, rules, solved, seed)
+    hunt = refutation.RefutationSearch(goal, rules, solved, seed)
     shown = divergent_families.mentioned_names(claim, at)
     for held, others in [(c, other) for c in coefficients for other in {1.0: 0, c: 0}]:
         hunt.steps = (1.0, 1.0)
@@ -347,7 +347,7 @@ def _sweep_order(
             low, high = hunt.steps
             outside = low < 1 / MODERATE or high > MODERATE
             beyond = f"steps from {low:.3g} to {high:.3g} times its regime's" if outside else ""
-            return Swept(found[0], held, found[1] or beyond)
+            return SweepComparison(found[0], held, found[1] or beyond)
     return None
 
 

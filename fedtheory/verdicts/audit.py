@@ -24,7 +24,7 @@ from fedtheory.proofs.dimensions import Inhomogeneous, expression_unit, show_uni
 from fedtheory.search.counterexample import texts
 from fedtheory.search.exact_instances import (
     NO_VALUE,
-    Case,
+    ExactInstance,
     answer_at,
     draw_case,
     find_worst,
@@ -44,7 +44,7 @@ class Audit:
     """
 
     claim: str
-    case: Case
+    case: ExactInstance
     rows: list[dict]  # one for each line of the chain; the claim's own lines come last
     # claim -> the hypothesis because of which the claim does not belong to the chain
     left_out: dict[str, str] = field(default_factory=dict)
@@ -115,7 +115,7 @@ def cells(row: dict) -> tuple[str, ...]:
 
 def audit(
     claim: Claim | str,
-    at: str | Case = "worst",
+    at: str | ExactInstance = "worst",
     steps: Iterable[Claim | str] | None = None,
     budget: float = 5.0,
     seed: int = 0,
@@ -143,14 +143,14 @@ def audit(
     budget, seed = arguments.check_budget(budget), arguments.check_seed(seed)
     if not asked.lines or any(sign == "O" for _, sign, _ in asked.lines):
         refuse("claim", "must have lines with constants", asked.id)
-    if not isinstance(at, Case) and not (isinstance(at, str) and at in ("worst", "drawn")):
+    if not isinstance(at, ExactInstance) and not (isinstance(at, str) and at in ("worst", "drawn")):
         refuse("at", 'must be "worst", "drawn" or a Case', at)
     if steps is not None and (isinstance(steps, str) or not arguments.is_iterable(steps)):
         refuse("steps", "must be several claims or ids", steps)
     named = None if steps is None else [discover.claim(step) for step in steps]
-    setting = by_name(at.setting) if isinstance(at, Case) else best_setting(asked, named)
+    setting = by_name(at.setting) if isinstance(at, ExactInstance) else best_setting(asked, named)
     links, left_out = (named, {}) if named is not None else proof_chain(asked, setting)
-    line, case = len(asked.lines) - 1, at if isinstance(at, Case) else None
+    line, case = len(asked.lines) - 1, at if isinstance(at, ExactInstance) else None
     if at == "worst":
         case = find_worst(asked, setting.name, budget, seed, line)
     elif at == "drawn":
@@ -206,7 +206,7 @@ def proof_chain(claim: Claim, setting: Setting) -> tuple[list[Claim], dict[str, 
     return links, left_out
 
 
-def rows_of(links: list[Claim], case: Case) -> list[dict]:
+def rows_of(links: list[Claim], case: ExactInstance) -> list[dict]:
     """Return a row for each line, whose status is exact; a quantity in several lines is measured
     once."""
     setting = by_name(case.setting)
@@ -228,7 +228,7 @@ def rows_of(links: list[Claim], case: Case) -> list[dict]:
     return [row_of(link, line, case, measured) for link, line in lines]
 
 
-def row_of(link: Claim, line: int, case: Case, measured: dict) -> dict:
+def row_of(link: Claim, line: int, case: ExactInstance, measured: dict) -> dict:
     """Return the row of a line, in exact numbers where these decide.
 
     The slack is nonnegative where the line holds, for lower and upper bounds alike; of an equation
@@ -257,7 +257,7 @@ def row_of(link: Claim, line: int, case: Case, measured: dict) -> dict:
     except NO_VALUE as error:
         return dict(row, why=str(error))
     gap = -abs(gap) if found.target.way == 0 else gap
-    status = "fails" if found.violated else "equal" if ends_of(gap) == (0, 0) else "holds"
+    status = "fails" if found.certainly_fails else "equal" if ends_of(gap) == (0, 0) else "holds"
     return dict(
         row,
         left=as_float(found.left),

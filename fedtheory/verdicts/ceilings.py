@@ -8,7 +8,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.models import Model, fitting
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Answer, Target, exact_value
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.search.rational_points import UNANSWERED, Point
 from fedtheory.search.tightness_score import OVER
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
@@ -24,10 +24,10 @@ class CeilingSearch(PartSearch):
         settings = fitting(self.claim)
         wide, low = sympy.Integer(PARAMETERS.widest), sympy.Integer(1)
         for step in range(PARAMETERS.steps):
-            share = self.account.left() / (2 * max(1, len(settings)))
+            share = self.account.unspent() / (2 * max(1, len(settings)))
             for setting in settings if share else ():
                 self._search(self.part.variant(wide), setting, share, self.explorer.seed + step)
-            if self.found.refuted is None or not self.account.left():
+            if self.found.refuted is None or not self.account.unspent():
                 return
             reached = sympy.Rational(self.found.refuted)
             low = low if reached <= wide else wide  # no failure up to this ceiling
@@ -51,7 +51,7 @@ class CeilingSearch(PartSearch):
                         return
                     break
 
-    def _take(self, answer: Answer, hunt: Hunt, row: np.ndarray) -> bool:
+    def _take(self, answer: Answer, hunt: ShapeSearch, row: np.ndarray) -> bool:
         """Record a violation, with the distance of its instance beyond the hypothesis, and tell
         whether the instance is nearer than the last one."""
         try:

@@ -14,7 +14,12 @@ from fedtheory.models import Model, tacit
 from fedtheory.search.counterexample import document_title
 from fedtheory.verdicts import evidence as ev
 from fedtheory.verdicts.case import Case
-from fedtheory.verdicts.dropped_hypotheses import ENOUGH, Unmet, hypothesis_text, violated_laws
+from fedtheory.verdicts.dropped_hypotheses import (
+    ENOUGH,
+    ViolationCounts,
+    hypothesis_text,
+    violated_laws,
+)
 from fedtheory.verdicts.status import FINAL, HOLDS, ORDER, PROVED, UNDECIDED, VACUOUS, VIOLATED
 from fedtheory.verdicts.verdict import Tightness, Verdict
 
@@ -208,7 +213,7 @@ def conclude_denial(claim: Claim, found: Verdict) -> Verdict:
     if document is None or document["format"] not in FORMATS:
         why = f"No such instance was found. {found.why}"
         return replace(found, status=UNDECIDED, why=why, certificate=None)
-    title = document_title(claim.denied).replace(DENIED, "", 1)
+    title = document_title(claim.denial).replace(DENIED, "", 1)
     written = dict(format=EXISTENCE, claim=title, denial=document)
     if found.status == VIOLATED:
         status = PROVED
@@ -218,7 +223,7 @@ def conclude_denial(claim: Claim, found: Verdict) -> Verdict:
     return replace(found, status=status, why=why, confidence=1.0, certificate=written)
 
 
-def combine_models(case: Case, found: Sequence[ev.Evidence], unmet: Unmet) -> Verdict:
+def combine_models(case: Case, found: Sequence[ev.Evidence], unmet: ViolationCounts) -> Verdict:
     """Return the Verdict on a line from searches of several models, and from how many of the
     searched instances violate what the claim does not assume."""
     merged = merge_models([conclude(case.claim.id, each) for each in found])

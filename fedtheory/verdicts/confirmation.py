@@ -14,7 +14,7 @@ from fedtheory.search import counterexample, optimizer, roots
 from fedtheory.search.coordinates import LOOK
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.search.rational_points import SIMPLER, STEP, Point
 from fedtheory.search.tightness_score import OVER
 from fedtheory.verdicts.evidence import Counterexample, Doubt, Evidence, Gap, Search, Tightest
@@ -41,40 +41,40 @@ FEW = 3
 MORE = 40
 
 
-class Ranked(NamedTuple):
+class RankedInstance(NamedTuple):
     """The best instance of a search at one shape."""
 
     ratio: float  # of left to right side, in floats
-    hunt: Hunt
+    hunt: ShapeSearch
     raw: np.ndarray  # the coordinates
 
 
-def conclude_search(ranked: Sequence[Ranked], looked: Coverage, seconds: float) -> Evidence:
+def conclude_search(ranked: Sequence[RankedInstance], looked: Coverage, seconds: float) -> Evidence:
     """Return the evidence of a search from its ranked instances, with exact evaluations limited to
     `seconds`."""
-    ends = Ends(ranked, seconds)
+    ends = ConfirmationWork(ranked, seconds)
     found = resolve_apparent_failures(ranked, looked, ends)
     return found or conclude_tightest(ranked, looked, ends)
 
 
-class Ends:
+class ConfirmationWork:
     """The limit on the work of exact evaluations at the end of a search."""
 
-    def __init__(self, ranked: Sequence[Ranked], seconds: float) -> None:
+    def __init__(self, ranked: Sequence[RankedInstance], seconds: float) -> None:
         self.hunts, self.steps = [hunt for _, hunt, _ in ranked], seconds * optimizer.PER_SECOND
-        self.begun = self.done()
+        self.begun = self.work_done()
         most = int(MORE * self.steps / STEP)
         self.look, self.simpler = min(LOOK, most), min(SIMPLER * LOOK, most)
 
-    def done(self) -> float:
+    def work_done(self) -> float:
         return sum(hunt.work for hunt in self.hunts)
 
-    def spent(self, times: float = 1) -> bool:
-        return self.done() - self.begun > times * self.steps
+    def is_spent(self, times: float = 1) -> bool:
+        return self.work_done() - self.begun > times * self.steps
 
 
 def resolve_apparent_failures(
-    ranked: Sequence[Ranked], looked: Coverage, ends: Ends
+    ranked: Sequence[RankedInstance], looked: Coverage, ends: ConfirmationWork
 ) -> Evidence | None:
     """Return the evidence of instances with a ratio above 1: a counterexample if one of them is
     confirmed, a doubt if one is neither confirmed nor explained by rounding. The result is None if
@@ -82,18 +82,18 @@ def resolve_apparent_failures(
     # A strict line fails where its sides are equal, so nearly equal sides are examined too.
     high, again = NEAR if ranked and ranked[0][1].target.strict else OVER, FEW
     above = [(hunt, raw) for ratio, hunt, raw in ranked if ratio > high]
-    doubts: list[tuple[Hunt, np.ndarray, str]] = []
+    doubts: list[tuple[ShapeSearch, np.ndarray, str]] = []
     beside = BESIDE
     for n, (hunt, raw) in enumerate(above):
         # All apparent failures are examined if the budget is large enough, and always the first
         # LOOKS.
-        if n >= LOOKS and ends.spent(1 if doubts else LONGER):
+        if n >= LOOKS and ends.is_spent(1 if doubts else LONGER):
             doubts.append((hunt, raw, "no work is left for exact looks"))
             break
         rows = [
             raw,
             *(row for row, rate in zip(hunt.top, hunt.rates) if rate > high and (row != raw).any()),
-        ][: 1 if ends.spent() else ROWS]
+        ][: 1 if ends.is_spent() else ROWS]
         for row in rows:
             point = Point.near(hunt, row)
             if point is not None and not point.certainly_holds() and point.dear and again:
@@ -131,7 +131,7 @@ def resolve_apparent_failures(
 
 
 def refute_beside(
-    hunt: Hunt, row: np.ndarray, looked: Coverage, ends: Ends, high: float
+    hunt: ShapeSearch, row: np.ndarray, looked: Coverage, ends: ConfirmationWork, high: float
 ) -> Counterexample | None:
     """Return the counterexample if the line fails for certain at one of a few points near `row`;
     None otherwise."""
@@ -167,7 +167,7 @@ def at_roots(
     return first
 
 
-def doubt_at(hunt: Hunt, raw: np.ndarray, looked: Coverage, reason: str) -> Doubt:
+def doubt_at(hunt: ShapeSearch, raw: np.ndarray, looked: Coverage, reason: str) -> Doubt:
     """Return the doubt about an instance at which a line seems to fail, with the reason why exact
     numbers do not confirm the failure."""
     point, model = Point.near(hunt, raw), hunt.target.setting
@@ -175,7 +175,9 @@ def doubt_at(hunt: Hunt, raw: np.ndarray, looked: Coverage, reason: str) -> Doub
     return Doubt(model=model, cases=looked.cases, reason=reason, witness=witness)
 
 
-def conclude_tightest(ranked: Sequence[Ranked], looked: Coverage, ends: Ends) -> Evidence:
+def conclude_tightest(
+    ranked: Sequence[RankedInstance], looked: Coverage, ends: ConfirmationWork
+) -> Evidence:
     """Return the evidence of a search without counterexample, with the largest ratio that is
     certain, or a gap where no instance gives one."""
     model, reached, seen = looked.setting, None, 0
@@ -232,12 +234,12 @@ def inside(hunt: Any) -> Iterator[Point]:
 
 
 def affordable_looks(
-    ranked: Sequence[Ranked], ends: Ends, lacking: Callable[[], bool]
-) -> Iterator[Ranked]:
+    ranked: Sequence[RankedInstance], ends: ConfirmationWork, lacking: Callable[[], bool]
+) -> Iterator[RankedInstance]:
     """Yield the ranked candidates for exact evaluation: the best while work is left, then a few of
     the cheapest while `lacking()` says that an answer is missing."""
     for each in ranked:
-        if ends.spent():
+        if ends.is_spent():
             break
         yield each
     for each in sorted(ranked, key=lambda each: each[1].cost)[:FEW]:
@@ -247,7 +249,7 @@ def affordable_looks(
 
 
 def confirm_violation(
-    hunt: Hunt, raw: np.ndarray, cases: int, effort: int = 400
+    hunt: ShapeSearch, raw: np.ndarray, cases: int, effort: int = 400
 ) -> Counterexample | None:
     """Return the counterexample if the line fails for certain at a point; None otherwise."""
     return refute_at_points([Point.near(hunt, raw)], cases, effort)

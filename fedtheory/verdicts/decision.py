@@ -22,7 +22,7 @@ from fedtheory.verdicts.evidence import Gap, Given, Proof
 from fedtheory.verdicts.given_witnesses import try_witnesses
 from fedtheory.verdicts.model_search import explain_unfit, search_models
 from fedtheory.verdicts.status import FINAL, HOLDS, PROVED, UNDECIDED, VACUOUS, VIOLATED
-from fedtheory.verdicts.vacuity import Examined, examine_hypotheses
+from fedtheory.verdicts.vacuity import ClaimExamination, examine_hypotheses
 from fedtheory.verdicts.verdict import Verdict
 
 # PROOF: a share of the budget, for a proof by algebra. SHORTEST, LONGEST: seconds, the limits of
@@ -86,7 +86,9 @@ def decide_lines(case: Case) -> Verdict:
     searched; a proved line is not refuted by an instance, and a note reports the conflict."""
     claim, count = case.claim, len(case.claim.lines)
     hypotheses = (
-        examine_hypotheses(claim, case.seed, case.budget) if case.proofs else Examined(None, ())
+        examine_hypotheses(claim, case.seed, case.budget)
+        if case.proofs
+        else ClaimExamination(None, ())
     )
     lines = [case.of_line(at, case.budget / count) for at in range(count)]
     given = [try_witnesses(line) for line in lines] if case.witnesses else [Given()] * count
@@ -153,7 +155,7 @@ def decide_statement(case: Case) -> Verdict:
     figure."""
     claim = case.claim
     if isinstance(claim.statement, Exists):
-        denial = claim.denied
+        denial = claim.denial
         if denial.left_open:
             refuse(f"{claim.id}: {', '.join(denial.left_open)}", "must not be left open", claim)
         return combination.conclude_denial(claim, as_meant(denial, case.budget, case.seed))

@@ -62,7 +62,7 @@ def find_dependencies(claim: Claim) -> "tuple[Any, list[Algorithm], set[str]]":
     """Return (names of the fitting models and the relevant conditions, the records of methods,
     the modules of this library that decide)."""
     try:
-        asked = claim if claim.denied is None else claim.denied
+        asked = claim if claim.denial is None else claim.denial
         settings = fitting(asked) if asked.lines else []
         fits = [[[s.name, *s.source] for s in settings], sorted(conditions(claim))]
         named = {*methods(claim), *(name for s in settings for name in s.algorithms)}

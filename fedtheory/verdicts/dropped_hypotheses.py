@@ -32,7 +32,7 @@ from fedtheory.models import HOUSE, Model, by_name
 from fedtheory.proofs import algebra
 from fedtheory.search import scheduler
 from fedtheory.search.objective import Target, exact_value
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.search.rational_points import UNANSWERED, Point
 from fedtheory.typing import Assignment, Number
 
@@ -66,14 +66,14 @@ LOOKED = 0.1  # seconds for a proof that a probability law makes no difference
 LITTLE = 0.1
 
 
-class Unmet(NamedTuple):
+class ViolationCounts(NamedTuple):
     """How often a search violated what a claim does not assume."""
 
     dropped: dict[Assumption, int]  # instances that violate a dropped hypothesis
     laws: dict[Assumption, int]  # shapes with an instance that violates an unmentioned law
 
     @classmethod
-    def of(cls, claim: Claim, models: Sequence[Model], budget: float) -> "Unmet":
+    def of(cls, claim: Claim, models: Sequence[Model], budget: float) -> "ViolationCounts":
         """Return the counts, all 0, of what the instances of some models have to violate."""
         dropped, laws = relevant_hypotheses(claim, budget), silent(claim, models)
         return cls(dict.fromkeys(dropped, 0), dict.fromkeys(laws, 0))
@@ -82,7 +82,7 @@ class Unmet(NamedTuple):
         """Return the laws violated at few searched shapes."""
         return [a for a, n in self.laws.items() if n < FEW]
 
-    def add_searches(self, claim: Claim, hunts: Iterable[Hunt]) -> None:
+    def add_searches(self, claim: Claim, hunts: Iterable[ShapeSearch]) -> None:
         """Add the violating instances among the best rows of searches."""
         if self.dropped:
             count_breaking(self.dropped, claim, hunts)
@@ -185,7 +185,7 @@ def breaks_hypothesis(
         freed = [name.removeprefix(ANY) for name in claim.parameters if name.startswith(ANY)]
         return assumption.name in setting.ensures - held or any(
             is_beyond(tight[name], values[ANY + name], setting.loose.get(name, 0))
-            for name in claim.table.certified(assumption.condition.constants)
+            for name in claim.table.names_of_constants(assumption.condition.constants)
             if name in freed and name in tight and ANY + name in values
         )
     relation = claim.expand(assumption.relation)
@@ -237,7 +237,7 @@ def fails_certainly(relation: sympy.Rel, values: Assignment) -> bool:
 def count_breaking(
     found: Mapping[Assumption, int],
     claim: Claim,
-    hunts: "Mapping[Hunt, tuple[float, np.ndarray]] | Sequence[Hunt]",
+    hunts: "Mapping[ShapeSearch, tuple[float, np.ndarray]] | Sequence[ShapeSearch]",
 ) -> None:
     """Add to {hypothesis: number of violating instances} the violating instances among the best
     rows of searches."""
@@ -249,12 +249,12 @@ def count_breaking(
 
 
 def count_instance(
-    found: dict[Assumption, int], claim: Claim, hunt: Hunt, row: "np.ndarray"
+    found: dict[Assumption, int], claim: Claim, hunt: ShapeSearch, row: "np.ndarray"
 ) -> None:
     """Add one instance to the counts, if its numbers can be computed."""
     point = Point.near(hunt, row)
     try:
-        instance, values = point.given() if point is not None else (None, None)
+        instance, values = point.instance_and_values() if point is not None else (None, None)
     except UNANSWERED:
         return
     if point is None:
@@ -267,7 +267,9 @@ def count_instance(
 
 
 def note_laws(
-    laws: dict[Assumption, int], claim: Claim, hunts: "Mapping[Hunt, tuple[float, np.ndarray]]"
+    laws: dict[Assumption, int],
+    claim: Claim,
+    hunts: "Mapping[ShapeSearch, tuple[float, np.ndarray]]",
 ) -> None:
     """Add to {law: number of shapes with a violating instance} the shapes of these searches."""
     named = {a.name for a in laws}
@@ -301,17 +303,17 @@ def hypothesis_text(assumption: Assumption) -> str:
     )
 
 
-def draws_break(hunt: Hunt, claim: Claim, needed: Mapping[Assumption, int]) -> bool:
+def draws_break(hunt: ShapeSearch, claim: Claim, needed: Mapping[Assumption, int]) -> bool:
     """Tell whether some of a few drawn instances of a shape violates one of the hypotheses."""
     found = dict.fromkeys(needed, 0)
     count_drawn(found, hunt, claim)
     return any(found.values())
 
 
-def count_drawn(found: Mapping[Assumption, int], hunt: Hunt, claim: Claim) -> None:
+def count_drawn(found: Mapping[Assumption, int], hunt: ShapeSearch, claim: Claim) -> None:
     """Add to {hypothesis: number of violating instances} the violating instances among a few drawn
     instances of a shape."""
-    rows, _, good = hunt.begun(hunt.draw(DRAWN))
+    rows, _, good = hunt.evaluate_hypotheses(hunt.draw(DRAWN))
     for row in rows[good][:ROWS]:
         count_instance(found, claim, hunt, row)
 

@@ -38,7 +38,7 @@ Way = str | Callable  # an algorithm, or a plain function that returns the path
 Instance = dict[str, Any]
 
 
-class Shortened(NamedTuple):
+class ShortestDifference(NamedTuple):
     """An instance with the fewest rounds after which two ways to run differ."""
 
     gap: float  # over the largest coordinate
@@ -195,12 +195,12 @@ def make_plainer(same: Same, instance: Instance) -> Instance:
     return plain if is_apart(same, plain) else instance
 
 
-def shorten_rounds(same: Same, instance: Instance) -> Shortened:
+def shorten_rounds(same: Same, instance: Instance) -> ShortestDifference:
     """Return the difference, the instance and the paths with the fewest rounds after which the two
     ways differ."""
     for rounds in range(1, instance["rounds"] + 1):
         fewer = dict(instance, rounds=rounds)
         gap, paths = path_difference(same, fewer)
         if is_apart(same, fewer):
-            return Shortened(gap, fewer, paths)
+            return ShortestDifference(gap, fewer, paths)
     raise AssertionError("a difference that a rerun does not show")

@@ -15,7 +15,7 @@ from fedtheory.errors import InvalidInput, article, refuse
 from fedtheory.language.claim import Claim
 from fedtheory.search import optimizer, witnesses
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import PER_SECOND, Hunt
+from fedtheory.search.optimizer import PER_SECOND, ShapeSearch
 from fedtheory.search.witnesses import Witness
 from fedtheory.verdicts import given_witnesses
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
@@ -32,26 +32,26 @@ class Account:
 
     def __init__(self, most: float) -> None:
         self.most, self.other = most, 0.0
-        self.hunts: dict[Hunt, None] = {}
+        self.hunts: dict[ShapeSearch, None] = {}
 
-    def charge(self, hunt: Hunt) -> Hunt:
+    def charge(self, hunt: ShapeSearch) -> ShapeSearch:
         """Charge the work of a search to this account, and return the search."""
         self.hunts[hunt] = None
         return hunt
 
     @property
-    def spent(self) -> float:
+    def work_done(self) -> float:
         return self.other + sum(hunt.work for hunt in self.hunts) / PER_SECOND
 
-    def left(self, share: float = 1.0) -> float:
+    def unspent(self, share: float = 1.0) -> float:
         """Return the unspent part of a share of the budget."""
-        return max(0.0, share * self.most - self.spent)
+        return max(0.0, share * self.most - self.work_done)
 
 
 class Climb(NamedTuple):
     """A generation of the optimisation from a population."""
 
-    hunt: Hunt
+    hunt: ShapeSearch
     ratio: float  # of the best point
     row: np.ndarray  # the best point
     before: float | None  # the ratio `patience` generations ago; None in the first generations

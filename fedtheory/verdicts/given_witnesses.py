@@ -4,7 +4,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.models.instances import texts
 from fedtheory.proofs import algebra
 from fedtheory.search import optimizer
-from fedtheory.search.witnesses import Found, Witness, ask_witnesses
+from fedtheory.search.witnesses import ConfirmedWitness, Witness, ask_witnesses
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
 from fedtheory.verdicts.evidence import Counterexample, Given, Tightest
@@ -29,7 +29,7 @@ def try_witnesses(case: Case) -> Given:
     return Given(refuting and counterexample_at(refuting, says), best and tightest_at(best), says)
 
 
-def tightest_at(found: Found) -> Tightest:
+def tightest_at(found: ConfirmedWitness) -> Tightest:
     """Return the ratio at a given instance."""
     given, numbers, ratio = found.witness, texts(found.witness.numbers), found.ratio or 0.0
     there = dict(instance=given.instance) if given.shape is None else dict(shape=given.shape)
@@ -37,7 +37,7 @@ def tightest_at(found: Found) -> Tightest:
     return Tightest(ratio, numbers, witness)
 
 
-def counterexample_at(found: Found, says: str) -> Counterexample | None:
+def counterexample_at(found: ConfirmedWitness, says: str) -> Counterexample | None:
     """Return the counterexample at a given instance; None where the line does not fail there."""
     model, document = found.witness.setting, found.document
     if not document:

@@ -15,7 +15,7 @@ from fedtheory.language.claim import Claim
 from fedtheory.models import fitting
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.objective import Target, as_array
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.search.rational_points import Point
 from fedtheory.typing import Number
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
@@ -24,17 +24,17 @@ from fedtheory.verdicts.exploration_parameters import PARAMETERS
 class Population(NamedTuple):
     """The instances of one shape that satisfy the statement's hypotheses, with all measured values."""
 
-    hunt: Hunt
+    hunt: ShapeSearch
     rows: np.ndarray
     values: dict
     good: np.ndarray
 
-    def at_target(self, target: Target, key: int = 0) -> Hunt:
+    def at_target(self, target: Target, key: int = 0) -> ShapeSearch:
         """Return the search of a target at the population's shape."""
         numbers = {name: n for name, n in self.hunt.numbers.items() if name in target.counts}
-        return optimizer.hunt_at(target, self.hunt.shape, numbers, key)
+        return optimizer.search_at(target, self.hunt.shape, numbers, key)
 
-    def fit_rows(self, own: Hunt) -> np.ndarray:
+    def fit_rows(self, own: ShapeSearch) -> np.ndarray:
         """Return the rows in the columns of another search, where equations may fix another
         symbol."""
         column, rows = self.hunt.column, self.rows
@@ -46,7 +46,7 @@ class Population(NamedTuple):
         return np.array([raw(name) for name in own.names]).T.reshape(len(rows), len(own.names))
 
 
-class Joined(NamedTuple):
+class JoinedPopulations(NamedTuple):
     """The populations of a block one after another."""
 
     values: dict[str, Many]
@@ -54,7 +54,7 @@ class Joined(NamedTuple):
     starts: np.ndarray  # the first index of each population, and the end
 
 
-class Rated(NamedTuple):
+class RatedPopulation(NamedTuple):
     """A population with its ratios for a variant's line."""
 
     ratios: np.ndarray
@@ -70,9 +70,9 @@ class Block:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.populations: list[Population] = []
-        self._joined: Joined | None = None
+        self._joined: JoinedPopulations | None = None
 
-    def add(self, hunt: Hunt, rows: np.ndarray, edge: bool = False) -> None:
+    def add(self, hunt: ShapeSearch, rows: np.ndarray, edge: bool = False) -> None:
         """Add the admitted instances among rows of a search."""
         rows, values, good = hunt.evaluate_feasible(rows.copy(), edge)
         if good.any():
@@ -81,14 +81,14 @@ class Block:
 
     def drop_rounding_failures(self) -> None:
         """Drop instances where only rounding violates the statement."""
-        for ratios, population in self.rated(self.target):
+        for ratios, population in self.rate_populations(self.target):
             if ratios.max() > PARAMETERS.wrong:
                 worst = Point.near(population.hunt, population.rows[ratios.argmax()])
                 if worst is None or worst.breaks() is None:
                     population.good[ratios > PARAMETERS.wrong] = False
         self._joined = None
 
-    def joined(self) -> Joined:
+    def join_populations(self) -> JoinedPopulations:
         """Return the populations as arrays over all instances."""
         if self._joined is None:
             sizes = [len(p.rows) for p in self.populations]
@@ -96,7 +96,7 @@ class Block:
             each = lambda name: np.concatenate(
                 [as_array(p.values[name], n) for p, n in zip(self.populations, sizes)]
             )
-            self._joined = Joined(
+            self._joined = JoinedPopulations(
                 {name: self._inside(name, each(name)) for name in sorted(names)},
                 np.concatenate([p.good for p in self.populations]),
                 np.cumsum([0, *sizes]),
@@ -110,21 +110,21 @@ class Block:
         signed = name in table and table[name].domain in ("positive", "nonnegative")
         return Many(np.maximum(values, 0.0) if signed else values)
 
-    def rated(self, target: Target) -> list[tuple[np.ndarray, Population]]:
+    def rate_populations(self, target: Target) -> list[tuple[np.ndarray, Population]]:
         """Return [(ratios of left to right, population)] of a target with the same hypotheses;
         inadmissible instances have ratio -1."""
         if not self.populations:
             return []
-        values, good, at = self.joined()
+        values, good, at = self.join_populations()
         ratios = np.nan_to_num(np.where(good, target.ratio(values, len(good)), np.nan), nan=-1.0)
         return [(ratios[i:j], population) for population, i, j in zip(self.populations, at, at[1:])]
 
-    def exceeded(self, smaller: sympy.Expr, larger: sympy.Expr) -> bool:
+    def exceeds_somewhere(self, smaller: sympy.Expr, larger: sympy.Expr) -> bool:
         """Tell whether the expression `smaller` exceeds `larger` at some instance by more than
         rounding."""
         if not self.populations:
             return False
-        values, good, _ = self.joined()
+        values, good, _ = self.join_populations()
         with np.errstate(all="ignore"):
             small, large = (
                 as_array(self.target.value(e, values), len(good)) for e in (smaller, larger)
@@ -168,14 +168,14 @@ class Pool:
             if work <= 0 or len(block.populations) >= PARAMETERS.populations:
                 return
 
-    def learn(self, hunt: Hunt, row: np.ndarray) -> None:
+    def learn(self, hunt: ShapeSearch, row: np.ndarray) -> None:
         """Add the best rows of a variant's search, or this row, with the variables of the statement
         itself."""
         rows = row[None, :] if hunt.top is None else hunt.top
         block = self.blocks.get((hunt.target.line, hunt.target.setting.name))
         if block is None or set(block.target.counts) != set(hunt.numbers):
             return
-        own = optimizer.hunt_at(block.target, hunt.shape, hunt.numbers, 0)
+        own = optimizer.search_at(block.target, hunt.shape, hunt.numbers, 0)
         column = [hunt.column.get(name) for name in own.names]
         if all(n is not None or name.startswith("slack ") for n, name in zip(column, own.names)):
             block.add(
@@ -186,7 +186,7 @@ class Pool:
         """Yield the blocks of a line, a block for each model."""
         return (block for (at, _), block in self.blocks.items() if at == line)
 
-    def rated(self, line: int, targets: dict[str, Target]) -> list[Rated]:
+    def rate_populations(self, line: int, targets: dict[str, Target]) -> list[RatedPopulation]:
         """Return each population rated for a variant's line, the largest ratio first; `targets`
         maps a model's name to the variant's Target."""
         found = []
@@ -194,14 +194,14 @@ class Pool:
             if (line, name) in self.blocks:
                 block = self.blocks[line, name]
                 for (was, population), (now, _) in zip(
-                    block.rated(block.target), block.rated(target)
+                    block.rate_populations(block.target), block.rate_populations(target)
                 ):
                     both = (was > 0) & np.isfinite(was) & (now > 0)
                     with np.errstate(over="ignore"):
                         gain = np.max(now[both] / was[both], initial=0.0)
-                    found.append(Rated(now, gain, population, target))
+                    found.append(RatedPopulation(now, gain, population, target))
         return sorted(found, key=lambda each: -each.ratios.max())
 
-    def exceeded(self, line: int, smaller: sympy.Expr, larger: sympy.Expr) -> bool:
+    def exceeds_somewhere(self, line: int, smaller: sympy.Expr, larger: sympy.Expr) -> bool:
         """Tell whether `smaller` exceeds `larger` at some instance of a line."""
-        return any(block.exceeded(smaller, larger) for block in self.of_line(line))
+        return any(block.exceeds_somewhere(smaller, larger) for block in self.of_line(line))

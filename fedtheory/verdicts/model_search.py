@@ -12,8 +12,8 @@ from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
 from fedtheory.verdicts import confirmation, dropped_hypotheses
 from fedtheory.verdicts.case import Case
-from fedtheory.verdicts.confirmation import ENDS, Ranked
-from fedtheory.verdicts.dropped_hypotheses import Unmet
+from fedtheory.verdicts.confirmation import ENDS, RankedInstance
+from fedtheory.verdicts.dropped_hypotheses import ViolationCounts
 from fedtheory.verdicts.evidence import Counterexample, Evidence, Gap, Search, Vacuity
 
 ATTEMPTS = 4  # exact evaluations at a shape during its search
@@ -22,11 +22,11 @@ ATTEMPTS = 4  # exact evaluations at a shape during its search
 LONG, AFFORDED = 0.2, 0.5
 
 
-def search_models(case: Case) -> tuple[list[Evidence], Unmet]:
+def search_models(case: Case) -> tuple[list[Evidence], ViolationCounts]:
     """Return the evidence of searches of a line in every model of a case, up to the first that
     refutes the line, and how many instances violate what the claim does not assume."""
     claim, models, found = case.claim, case.models, list[Evidence]()
-    unmet = Unmet.of(claim, models, case.budget)
+    unmet = ViolationCounts.of(claim, models, case.budget)
     shares = dropped_hypotheses.budget_shares(claim, case.line, models, unmet.dropped, case.seed)
     for model, share in zip(models, shares):
         part = case.of_line(case.line, case.budget * share)
@@ -38,7 +38,7 @@ def search_models(case: Case) -> tuple[list[Evidence], Unmet]:
     return found, unmet
 
 
-def search_beyond_laws(case: Case, unmet: Unmet) -> Iterator[Evidence]:
+def search_beyond_laws(case: Case, unmet: ViolationCounts) -> Iterator[Evidence]:
     """Yield the evidence of searches among instances that violate probability laws which few
     instances have violated so far."""
     for model in case.models:
@@ -49,17 +49,17 @@ def search_beyond_laws(case: Case, unmet: Unmet) -> Iterator[Evidence]:
             share = dropped_hypotheses.EXTRA * case.budget
             other = -1 - case.seed  # a seed for shapes that were not searched
             part = replace(case, budget=share, seed=other, progress=None)
-            found = search_model(part, model, Unmet(left, unmet.laws))
+            found = search_model(part, model, ViolationCounts(left, unmet.laws))
             if found.cases:
                 yield found
             if isinstance(found, Counterexample):
                 break
 
 
-def search_model(case: Case, model: Model, unmet: Unmet | None = None) -> Evidence:
+def search_model(case: Case, model: Model, unmet: ViolationCounts | None = None) -> Evidence:
     """Return the evidence of a search of a line in one model. The counts in `unmet` grow by the
     instances that violate dropped hypotheses and unmentioned probability laws."""
-    unmet = unmet or Unmet({}, {})
+    unmet = unmet or ViolationCounts({}, {})
     target = Target(case.claim, model, case.line)
     if target.impossible:
         return Vacuity(says="Its hypotheses contradict each other.", model=model)
@@ -69,7 +69,9 @@ def search_model(case: Case, model: Model, unmet: Unmet | None = None) -> Eviden
     return replace(found, searched=str(looked), model=model)
 
 
-def search_ways(case: Case, ways: list[Target], looked: Coverage, unmet: Unmet) -> Evidence:
+def search_ways(
+    case: Case, ways: list[Target], looked: Coverage, unmet: ViolationCounts
+) -> Evidence:
     """Return the evidence of a search of all ways to meet the equations of a line."""
     tried: dict = {}  # {hunt: (number of exact evaluations, ratio at the last of them)}
     best: dict = {}
@@ -95,13 +97,13 @@ def search_ways(case: Case, ways: list[Target], looked: Coverage, unmet: Unmet) 
         if found := next(filter(None, at_roots), None):
             return found
     unmet.add_searches(case.claim, best)
-    ranked = [Ranked(ratio, hunt, raw) for hunt, (ratio, raw) in best.items()]
+    ranked = [RankedInstance(ratio, hunt, raw) for hunt, (ratio, raw) in best.items()]
     ranked.sort(key=lambda each: -each.ratio)
     return confirmation.conclude_search(ranked, looked, ENDS * case.budget)
 
 
 def search_each_way(
-    case: Case, ways: list[Target], looked: Coverage, unmet: Unmet
+    case: Case, ways: list[Target], looked: Coverage, unmet: ViolationCounts
 ) -> Iterator[tuple]:
     """Yield the results of `scheduler.search_waves` for each way to satisfy the equations; long
     runs come last, with the budget that is left."""

@@ -21,7 +21,7 @@ from fedtheory.parallel import executors
 from fedtheory.proofs import algebra
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.verdicts import confirmation, dropped_hypotheses
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
@@ -35,7 +35,7 @@ from fedtheory.verdicts.exploration import (
     require_relations,
 )
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
-from fedtheory.verdicts.instance_pool import Pool, Rated
+from fedtheory.verdicts.instance_pool import Pool, RatedPopulation
 from fedtheory.verdicts.perturbations import INEQUALITIES, Perturbation, list_mutants
 from fedtheory.verdicts.status import VIOLATED
 from fedtheory.verdicts.verdict import Verdict
@@ -73,7 +73,7 @@ class Mutant(Perturbation, Shown):
         return self.at[0] not in HYPOTHESES
 
     @property
-    def counted(self) -> bool:
+    def counts(self) -> bool:
         """Whether the mutant could be checked and is not implied."""
         return self.asked and not self.implied
 
@@ -103,13 +103,13 @@ class Mutation(Shown):
     def score(self) -> float | None:
         """Return the share of mutants killed, among the mutants that could be checked and that the
         statement does not imply; None where there are none."""
-        counted = [m for m in self.mutants if m.counted]
+        counted = [m for m in self.mutants if m.counts]
         return sum(m.killed for m in counted) / len(counted) if counted else None
 
     @property
     def survivors(self) -> list[Mutant]:
         """Return the mutants that could be checked, are not implied and were not refuted."""
-        return [m for m in self.mutants if m.counted and not m.killed]
+        return [m for m in self.mutants if m.counts and not m.killed]
 
     def __str__(self) -> str:
         share = "no mutants"
@@ -213,7 +213,7 @@ def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
     claim, settings = explorer.claim, fitting(mutant.claim)
     targets = {setting.name: Target(mutant.claim, setting, mutant.line) for setting in settings}
     targets = {name: target for name, target in targets.items() if not target.impossible}
-    near = explorer.pool.rated(mutant.line, targets) if mutant.of_bound else []
+    near = explorer.pool.rate_populations(mutant.line, targets) if mutant.of_bound else []
     weaker = mutant.of_bound and not demands_more(claim, mutant, explorer.pool)
     if weaker and line_implies(claim, mutant):
         mutant.implied = True
@@ -229,11 +229,13 @@ def judge_mutant(explorer: Explorer, mutant: Mutant, budget: float) -> float:
     if search.verdict:
         explorer.remember(search.verdict.certificate)
     mutant.killed = search.verdict is not None
-    mutant.asked = mutant.killed or bool(search.cases) and not weaker and search.broken(budget)
+    mutant.asked = (
+        mutant.killed or bool(search.cases) and not weaker and search.breaks_hypotheses(budget)
+    )
     said = f"{search.cases} instances of {' and of '.join(setting.says for setting in settings)}"
     trial = Trial(kind=settings[0].kind, cases=search.cases, searched=said)
     mutant.verdict = search.verdict or conclude(mutant.claim.id, trial)
-    return search.spent
+    return search.work_done
 
 
 class MutantSearch:
@@ -245,16 +247,16 @@ class MutantSearch:
 
     def __init__(self, explorer: Explorer, mutant: Mutant, budget: float) -> None:
         self.explorer, self.mutant, self.cases = explorer, mutant, 0
-        self.hunts: dict[Hunt, None] = {}
+        self.hunts: dict[ShapeSearch, None] = {}
         self.verdict, self.known = explorer.refute_by_known(mutant.claim, mutant.line, budget)
         self.account = Account(budget - self.known)
 
     @property
-    def spent(self) -> float:
+    def work_done(self) -> float:
         """The units of work spent; an independent search takes all the rest."""
-        return self.known + (self.account.most if self.hunts else self.account.spent)
+        return self.known + (self.account.most if self.hunts else self.account.work_done)
 
-    def broken(self, budget: float) -> bool:
+    def breaks_hypotheses(self, budget: float) -> bool:
         """Tell whether the evaluated instances violate each relevant hypothesis that the mutant no
         longer assumes."""
         claim = self.mutant.claim
@@ -264,7 +266,7 @@ class MutantSearch:
         )
         return all(found.values())
 
-    def run(self, near: list[Rated], targets: dict[str, Target]) -> None:
+    def run(self, near: list[RatedPopulation], targets: dict[str, Target]) -> None:
         """Search until the mutant is refuted, as `verdict` then says, or the budget is spent."""
         self.cases = 0 if self.verdict else sum(len(each.ratios) for each in near)
         for _ in () if self.verdict else self._steps(near, targets):
@@ -278,10 +280,10 @@ class MutantSearch:
         climbed = promising_populations(near[len(failing) :])
         for step, chosen in ((self._evaluate, failing), (self._climb, climbed)):
             for each in chosen:
-                if not self.account.left():
+                if not self.account.unspent():
                     return
                 yield from step(each)
-        share = self.account.left() / max(1, len(targets))
+        share = self.account.unspent() / max(1, len(targets))
         for target in targets.values():
             last = None
             for hunt, ratio, row in scheduler.search_waves(target, share, self.explorer.seed):
@@ -310,7 +312,7 @@ class MutantSearch:
             if looks == PARAMETERS.looks or stale:
                 return
 
-    def _look(self, hunt: Hunt, ratio: float, row: np.ndarray) -> bool:
+    def _look(self, hunt: ShapeSearch, ratio: float, row: np.ndarray) -> bool:
         """Tell whether the line seems to fail at a point. A failure that is certain sets `verdict`."""
         if ratio <= PARAMETERS.wrong:
             return False
@@ -321,7 +323,7 @@ class MutantSearch:
         return True
 
 
-def promising_populations(near: Sequence[Rated]) -> Iterator[Rated]:
+def promising_populations(near: Sequence[RatedPopulation]) -> Iterator[RatedPopulation]:
     """Return the populations from which to optimise: alternately the largest ratio and the largest
     gain."""
     by_gain = sorted(near, key=lambda each: -each.gain)
@@ -334,7 +336,7 @@ def demands_more(claim: Claim, mutant: Mutant, pool: Pool) -> bool:
     statement does not imply the mutant."""
     old, new = (c.expand(c.lines[mutant.line][2]) for c in (claim, mutant.claim))
     upper = claim.lines[mutant.line][1] in ("<", "<=")
-    return pool.exceeded(mutant.line, *((old, new) if upper else (new, old)))
+    return pool.exceeds_somewhere(mutant.line, *((old, new) if upper else (new, old)))
 
 
 def line_implies(claim: Claim, mutant: Mutant) -> bool:

@@ -19,13 +19,13 @@ from fedtheory.display import Shown
 from fedtheory.search import optimizer, scheduler
 from fedtheory.search.coordinates import LOOK
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import PER_SECOND, Hunt
+from fedtheory.search.optimizer import PER_SECOND, ShapeSearch
 from fedtheory.search.rational_points import STEP, Point
 from fedtheory.search.tightness_score import OVER
 from fedtheory.verdicts import confirmation
 from fedtheory.verdicts.exploration import Account, Explorer, climb
 from fedtheory.verdicts.exploration_parameters import PARAMETERS
-from fedtheory.verdicts.instance_pool import Rated
+from fedtheory.verdicts.instance_pool import RatedPopulation
 from fedtheory.verdicts.perturbations import HALF, Part
 
 
@@ -100,7 +100,7 @@ class Candidate(NamedTuple):
     """A value that an instance may refute."""
 
     value: sympy.Expr
-    hunt: Hunt
+    hunt: ShapeSearch
     row: np.ndarray
 
 
@@ -114,13 +114,13 @@ class PartSearch:
     @property
     def cost(self) -> float:
         """All work for the part, set-up included."""
-        return PARAMETERS.set_up + self.account.spent
+        return PARAMETERS.set_up + self.account.work_done
 
     def run(self) -> None:
         """Search until the budget is spent."""
         raise NotImplementedError
 
-    def limit_looks(self, hunt: Hunt) -> Hunt:
+    def limit_looks(self, hunt: ShapeSearch) -> ShapeSearch:
         """Limit the exact evaluation of a search's point to a share of the budget, and return
         the search."""
         share = int(PARAMETERS.look_share * self.account.most * PER_SECOND / STEP)
@@ -134,7 +134,7 @@ class PartSearch:
         hunt, row = candidate.hunt, candidate.row
         target = Target(claim, hunt.target.setting, self.part.line)
         numbers = {name: n for name, n in hunt.numbers.items() if name in target.counts}
-        own = optimizer.hunt_at(target, hunt.shape, numbers, 0)
+        own = optimizer.search_at(target, hunt.shape, numbers, 0)
         self.limit_looks(self.account.charge(own))
         if not set(own.names) <= set(hunt.column):
             return []
@@ -168,8 +168,8 @@ class NumberSearch(PartSearch):
         self.goal = self._goal()
         upper = self.claim.lines[self.part.line][1] in ("<", "<=")
         self.over = ((1 if upper else -1) * self._span(),)
-        self.best: dict[Hunt, tuple[float, np.ndarray]] = {}
-        self.doubted: set[Hunt] = set()
+        self.best: dict[ShapeSearch, tuple[float, np.ndarray]] = {}
+        self.doubted: set[ShapeSearch] = set()
         self._search()
         self._certify()
 
@@ -180,8 +180,8 @@ class NumberSearch(PartSearch):
         more = part.printed * 9 / 8 if part.kind != "exponent" else part.printed + HALF
         more, here = claim.expand(part.right(more)), claim.expand(part.right(part.printed))
         sign = self._sign()
-        rises = sign != -1 and pool.exceeded(part.line, more, here)
-        falls = sign != 1 and pool.exceeded(part.line, here, more)
+        rises = sign != -1 and pool.exceeds_somewhere(part.line, more, here)
+        falls = sign != 1 and pool.exceeds_somewhere(part.line, here, more)
         if rises == falls:
             self.found.why = (
                 "raises the bound at some instances and lowers it at others"
@@ -221,28 +221,31 @@ class NumberSearch(PartSearch):
         for block in self.explorer.pool.of_line(self.part.line):
             target = Target(self.claim, block.target.setting, self.part.line, over=self.over)
             targets.append(target)
-            near += [Rated(ratios, 0.0, pop, target) for ratios, pop in block.rated(target)]
+            near += [
+                RatedPopulation(ratios, 0.0, pop, target)
+                for ratios, pop in block.rate_populations(target)
+            ]
         near.sort(key=lambda each: -each.ratios.max())
         for n, each in enumerate(near[: PARAMETERS.number_starts]):
-            if n and not self.account.left(PARAMETERS.near_share):
+            if n and not self.account.unspent(PARAMETERS.near_share):
                 break
             self._climb(each)
         for n, target in enumerate(targets):
-            share = self.account.left(PARAMETERS.own_share) / (len(targets) - n)
+            share = self.account.unspent(PARAMETERS.own_share) / (len(targets) - n)
             for hunt, ratio, row in scheduler.search_waves(target, share, self.explorer.seed):
                 self._note(self.account.charge(hunt), ratio, row)
 
-    def _climb(self, each: Rated) -> None:
+    def _climb(self, each: RatedPopulation) -> None:
         """Optimise from a population of the pool as long as the ratio improves."""
         growth = PARAMETERS.growth - 1
         for step in climb(self.account, each.population, each.ratios, each.target):
             self._note(self.limit_looks(step.hunt), step.ratio, step.row)
             grown = None if step.before is None else step.ratio - step.before
             stale = grown is not None and grown < growth * abs(step.ratio)
-            if stale or not self.account.left(PARAMETERS.near_share):
+            if stale or not self.account.unspent(PARAMETERS.near_share):
                 return
 
-    def _note(self, hunt: Hunt, ratio: float, row: np.ndarray) -> None:
+    def _note(self, hunt: ShapeSearch, ratio: float, row: np.ndarray) -> None:
         """Record the best row of a search. A ratio above 1, which may be due to rounding, is
         recorded only if the line fails exactly."""
         if ratio > OVER and hunt not in self.doubted:
@@ -258,7 +261,7 @@ class NumberSearch(PartSearch):
     def _certify(self) -> None:
         """Set the strongest value that an instance refutes for certain, and its document."""
         reached = next(filter(self.breaks, self._candidates()), None)
-        if reached is not None and self.part.kind == "exponent" and self.account.left():
+        if reached is not None and self.part.kind == "exponent" and self.account.unspent():
             nearer = reached._replace(value=(reached.value + self.part.printed) / 2)
             reached = nearer if self.breaks(nearer) else reached
         if reached is not None:
@@ -280,7 +283,7 @@ class NumberSearch(PartSearch):
         strength = lambda each: each.value if self.found.most else -each.value
         for n, each in enumerate(sorted(made, key=strength)):
             share = 1 if n >= PARAMETERS.tries else PARAMETERS.overdraft
-            if n and not self.account.left(share):
+            if n and not self.account.unspent(share):
                 return
             yield each
 
@@ -291,7 +294,7 @@ class NumberSearch(PartSearch):
         if part.kind != "exponent":  # also a value half-way to the goal
             values += [round_to_digits((reached + self.goal) / 2, up=self.found.most)]
         for n, value in enumerate(values) if self.explorer.known else ():
-            if n and not self.account.left():
+            if n and not self.account.unspent():
                 return
             stronger = value < reached if self.found.most else value > reached
             if stronger or self.found.refuted is None:

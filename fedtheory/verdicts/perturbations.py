@@ -88,14 +88,14 @@ def without_hypotheses(claim: Claim, dropped: Sequence[Assumption], ending: str)
     """Return the variant of a claim without some hypotheses, named with an ending."""
     lost = {id(each) for each in dropped}
     kept = [each for each in list_hypotheses(claim) if id(each) not in lost]
-    return claim.under(kept, claim.called(ending))
+    return claim.under(kept, claim.name_variant(ending))
 
 
 def with_right_side(claim: Claim, line: int, right: sympy.Expr, ending: str) -> Claim:
     """Return the variant of a claim with another right side of a line, named with an ending."""
     lines = list(claim.lines)
     lines[line] = lines[line]._replace(right=right)
-    return claim.replace(name=claim.called(ending), lines=lines)
+    return claim.replace(name=claim.name_variant(ending), lines=lines)
 
 
 def widen_hypothesis(
@@ -107,7 +107,7 @@ def widen_hypothesis(
     wider = type(relation)(left, relation.rhs, evaluate=False)
     kept = [each for each in list_hypotheses(claim) if each is not assumption]
     hypotheses = [*kept, Assumption(wider, assumption.where, assumption.stated)]
-    return claim.replace(name=claim.called(ending), assumptions=hypotheses)
+    return claim.replace(name=claim.name_variant(ending), assumptions=hypotheses)
 
 
 def name_in_line(claim: Claim, words: str, line: int) -> str:

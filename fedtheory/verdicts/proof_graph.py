@@ -106,7 +106,7 @@ class Graph:
         return min((self.nodes[name].status for name in self.roots), key=ORDER.index)
 
     @property
-    def broken(self) -> list[str]:
+    def violated_lines(self) -> list[str]:
         """Return the names of the violated lines in the proof, premises before conclusions."""
         found = [name for name, node in self.nodes.items() if node.status == VIOLATED]
         return found[::-1]
@@ -133,7 +133,7 @@ class Graph:
     def __str__(self) -> str:
         if wrong := self.contradicted:
             return f"{join_words(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
-        if broken := self.broken:
+        if broken := self.violated_lines:
             return "broken at " + join_words(self.nodes[name].place for name in broken)
         lines = [name for name in self.leaves() if not facts.is_textbook_name(name)]
         bare = [name for name in lines if name in self.roots]
@@ -169,7 +169,7 @@ class Graph:
             says=str(self),
             axioms=self.axioms,
             steps=self.steps,
-            broken=self.broken,
+            broken=self.violated_lines,
             places={name: node.place for name, node in self.nodes.items()},
             edges=[
                 dict(node.edge.as_dict(), slack=node.slack)

@@ -370,11 +370,11 @@ def of_exists(document: Document) -> None:
 @refuse_malformed
 def of_record(denial: Any, claim: Claim) -> None:
     """Refuse a denial that differs from the denial of the claim as recorded here."""
-    require(claim.denied is not None, f"{claim.id}, as it is recorded here, states no existence")
+    require(claim.denial is not None, f"{claim.id}, as it is recorded here, states no existence")
     if denial["format"] == check_proof.FORMAT:
-        alike = algebra.speaks_of(denial, claim.denied, 0)
+        alike = algebra.speaks_of(denial, claim.denial, 0)
     else:
-        alike = counterexample.unlike_claim(denial, claim.denied) is None
+        alike = counterexample.unlike_claim(denial, claim.denial) is None
     require(alike, f"it names {claim.id}, and does not deny that claim as it is recorded here")
 
 

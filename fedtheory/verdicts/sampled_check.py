@@ -190,7 +190,7 @@ class Question:
             infimum = self.lowest.high
         self.shift = 0.0 if infimum is None else float(infimum)
         self._meets_hypotheses()
-        self.bound = self._bound(letters, values)
+        self.bound = self._compute_bound(letters, values)
         self.balls = set(letters.constants.values())  # constants that may hold on a ball only
 
     how = property(lambda self: self.entry.measure)
@@ -230,7 +230,7 @@ class Question:
         )
         check_conditions(self.claim, self.problem, setup_of(self.plan, self.plan.hyper[0]))
 
-    def _bound(self, letters: Any, values: Assignment) -> float:
+    def _compute_bound(self, letters: Any, values: Assignment) -> float:
         """Return an upper end of the right side under rounding, divided by the factor of the
         measured quantity.
 
@@ -285,7 +285,7 @@ class Sample:
             found.append(np.where(np.reshape(stayed, (-1, 1)), values, np.nan))
         return np.concatenate(found)[first % BLOCK :][:count]
 
-    def looked(self, look: Any, draws: Number, needed: Mapping[Assumption, Any]) -> Any:
+    def look_again(self, look: Any, draws: Number, needed: Mapping[Assumption, Any]) -> Any:
         """Return (rows, evidence) of a look, which ends when the evidence exceeds `needed`; the
         evidence is None where a row is not finite or negative.
 
@@ -350,7 +350,7 @@ class Sample:
         """
         needed, bound, refuted = math.log(2 / alpha), self.question.bound, list[bool]()
         for look in (0, 1):
-            seen, evidence = self.looked(look, draws, needed)
+            seen, evidence = self.look_again(look, draws, needed)
             if evidence is None:
                 return self.gap(
                     "A run left the finite numbers, or the ball on which a constant is known: it "

@@ -48,7 +48,10 @@ def examine_structure(case: Case) -> Evidence:
     if len(cells) < len(claim.printed):
         says = f"Of {len(claim.printed)} printed cells {len(cells)} were computed."
         return Gap(says=says, kind="structure", cases=len(cells))
-    number, found = min(MOST, max(FEWEST, int(CASES_A_SECOND * case.budget))), Compared()
+    number, found = (
+        min(MOST, max(FEWEST, int(CASES_A_SECOND * case.budget))),
+        DifferenceStatistics(),
+    )
     for which, same in enumerate(claim.same):
         evidence = compare_equivalence(claim, which, same, number, case.seed, found)
         if evidence:
@@ -64,7 +67,7 @@ def examine_structure(case: Case) -> Evidence:
 
 
 @dataclass
-class Compared:
+class DifferenceStatistics:
     """The statistics of a search for points that differ: number of cases, largest difference,
     sizes."""
 
@@ -97,7 +100,7 @@ def find_misprint(claim: Claim, differ: list) -> Misprint:
 
 
 def compare_equivalence(
-    claim: Claim, which: int, same: Same, number: int, seed: int, found: Compared
+    claim: Claim, which: int, same: Same, number: int, seed: int, found: DifferenceStatistics
 ) -> Evidence | None:
     """Return the evidence on one equivalence if it is refuted, or if no problem satisfies its
     hypotheses; None where the points agree on all drawn problems."""

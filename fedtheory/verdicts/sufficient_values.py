@@ -22,7 +22,7 @@ from fedtheory.verdicts.necessary_values import Sharpened, as_fraction, round_to
 from fedtheory.verdicts.perturbations import HALF, Part
 
 
-class Way(NamedTuple):
+class ProofMethod(NamedTuple):
     """A method to prove a line."""
 
     name: str  # the field that is set: "proved" or "follows"
@@ -40,7 +40,7 @@ class ProofSearch:
     def __init__(self, claim: Claim, budget: float, seed: int) -> None:
         self.claim, self.seed = claim, seed
         self.most, self.spent = min(PARAMETERS.proof_limit, budget / 10), 0.0
-        self.ways: dict[int, list[Way]] = {}
+        self.ways: dict[int, list[ProofMethod]] = {}
 
     def reserve(self, part: Part, share: float) -> float:
         """Return the part of a budget share that is reserved for proofs, 0 where it is too small
@@ -48,32 +48,32 @@ class ProofSearch:
         least, share = [way.least for way in self.of(part.line)], PARAMETERS.proof_share * share
         return share if least and share >= min(least) else 0.0
 
-    def of(self, line: int) -> list[Way]:
+    def of(self, line: int) -> list[ProofMethod]:
         """Return the Ways to prove a line."""
         if line not in self.ways:
             self.ways[line] = list(self._ways(line))
         return self.ways[line]
 
-    def _ways(self, line: int) -> Iterator[Way]:
+    def _ways(self, line: int) -> Iterator[ProofMethod]:
         cost = PARAMETERS.proof_cost
         document = self._algebra(self.claim, line)
         self.spent += cost if document else self.most
         if document:
-            yield Way("proved", self._algebra, document, cost, self.most)
+            yield ProofMethod("proved", self._algebra, document, cost, self.most)
             return
         if found := worst_case_bounds.parse_question(self.claim, line):
             self.spent += PARAMETERS.program_cost * (2 + found.question.rounds) ** 3
             if worst_case_bounds.solve_question(found.question):
                 prove, cost = worst_case_bounds.prove_worst_case, PARAMETERS.comparison_cost
                 document = prove(self.claim, line)
-                yield Way("proved", prove, document, cost, cost, PARAMETERS.comparisons)
+                yield ProofMethod("proved", prove, document, cost, cost, PARAMETERS.comparisons)
         cost = PARAMETERS.step_cost
         self.spent += cost if self.claim.follows.get(line + 1) else 0.0
         if document := self._steps(self.claim, line):
             whole = proof_graph.build_graph(self.claim, lambda other, led: None)
             premises = proof_steps.step_of(self.claim, line).premises
             sure = all(whole.nodes[name].status == "proved" for name in premises)
-            yield Way("proved" if sure else "follows", self._steps, document, cost, cost)
+            yield ProofMethod("proved" if sure else "follows", self._steps, document, cost, cost)
 
     def _algebra(self, claim: Claim, line: int) -> dict | None:
         proof = algebra.prove_line(claim, line, budget=self.most, refute=False, seed=self.seed)
@@ -105,7 +105,7 @@ class ProofSearch:
                 break
 
     def _nearer(
-        self, part: Part, found: Sharpened, way: Way, most: float
+        self, part: Part, found: Sharpened, way: ProofMethod, most: float
     ) -> Iterator[tuple[sympy.Rational, dict]]:
         """Yield (value, document) for values ever nearer to the refuted value with which a way
         still proves the line, until `most` is spent."""

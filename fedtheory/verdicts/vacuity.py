@@ -23,24 +23,24 @@ ENOUGH = 30  # the fewest admitted draws for which a share is reported
 MOVES = 25  # random steps that move a draw into the hypotheses
 
 
-class Examined(NamedTuple):
+class ClaimExamination(NamedTuple):
     """What the hypotheses and the bound of a claim say by themselves."""
 
     vacuity: Vacuity | None
     notes: tuple[str, ...]  # on a claim that says something
 
 
-def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> Examined:
+def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> ClaimExamination:
     """Return whether a claim says nothing, and notes; `budget` is in seconds, as for a check."""
     seconds = min(SECONDS, 0.1 * budget)
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     if any(claim.expand(r) == sympy.false for r in relations):
-        return Examined(Vacuity(says="One of its hypotheses is false at any numbers."), ())
+        return ClaimExamination(Vacuity(says="One of its hypotheses is false at any numbers."), ())
     if any(r.free_symbols for r in relations) and (
         proof := prove_goal(ABSURD, relations, claim.definitions, seconds)
     ):
         says = "Its hypotheses between numbers contradict each other."
-        return Examined(Vacuity(says=says, document=proof.certificate), ())
+        return ClaimExamination(Vacuity(says=says, document=proof.certificate), ())
     notes: tuple[str, ...] = ()
     conditions, proof = find_contradiction(claim, relations, seconds)
     if proof:
@@ -48,7 +48,7 @@ def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> Exa
         saved = [a.condition.says for a, _ in meaning.meanings_of(claim, Confined)]
         if not saved:
             says = f"{says[0].upper()}{says[1:]}."
-            return Examined(Vacuity(says=says, document=proof.certificate), ())
+            return ClaimExamination(Vacuity(says=says, document=proof.certificate), ())
         notes = (f"{says}. It speaks of something only because {saved[0]}",)
     proof = prove_trivial_constant(claim, relations, seconds) if claim.left_open else None
     if proof:
@@ -56,14 +56,14 @@ def examine_hypotheses(claim: Claim, seed: int = 0, budget: float = 10.0) -> Exa
             f"It is said for some value of {', '.join(claim.left_open)}, and at any instance some "
             "value makes it true."
         )
-        return Examined(Vacuity(says=says, document=proof.certificate, notes=notes), notes)
+        return ClaimExamination(Vacuity(says=says, document=proof.certificate, notes=notes), notes)
     for n in range(len(claim.lines)):
         proof, found = prove_trivial_bound(claim, n, relations, 0.3 * seconds, seed)
         if proof and len(claim.lines) == 1:
             vacuity = Vacuity(says=found[0], document=proof.certificate, notes=notes)
-            return Examined(vacuity, notes)
+            return ClaimExamination(vacuity, notes)
         notes += tuple(found)
-    return Examined(None, (*notes, *sign_notes(claim, relations, seed)))
+    return ClaimExamination(None, (*notes, *sign_notes(claim, relations, seed)))
 
 
 def prove_goal(
@@ -198,7 +198,7 @@ def useless_region(
     solved, rules = refutation._solve_equalities([p for p in parts if p is not sympy.true])
     if any(rule is sympy.false or isinstance(rule, sympy.Eq) for rule in rules):
         return None
-    hunt = refutation.Hunt(claim.expand(useful), rules, solved, seed)
+    hunt = refutation.RefutationSearch(claim.expand(useful), rules, solved, seed)
     if not hunt.symbols:
         return None
     points = np.sign(near := hunt.draw()) * abs(near) ** hunt.rng.choice(
@@ -206,7 +206,7 @@ def useless_region(
     )
     merit = hunt.violation_of(points)
     for _ in range(MOVES):  # points inside the hypotheses no longer move
-        trial = hunt.moved(points)
+        trial = hunt.move_points(points)
         found = hunt.violation_of(trial)
         better = (merit < -1) & (found > merit)
         points, merit = np.where(better[:, None], trial, points), np.where(better, found, merit)

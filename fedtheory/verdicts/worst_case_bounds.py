@@ -58,7 +58,7 @@ class Question(NamedTuple):
     least: bool  # whether the measure is the least over all points, and not at the last point
 
 
-class Measured(NamedTuple):
+class MeasuredQuantity(NamedTuple):
     """A measured quantity in a line."""
 
     symbol: sympy.Symbol
@@ -72,7 +72,7 @@ class Bound(NamedTuple):
     number: sympy.Rational
 
 
-class Solved(NamedTuple):
+class SolvedBound(NamedTuple):
     """The bound of a Question, with the document that proves it, as text."""
 
     bound: Fraction
@@ -86,7 +86,7 @@ def parse_question(claim: Claim, at: int) -> Bound | None:
         return None
     small, large = map(claim.expand, (left, right) if sign == "<=" else (right, left))
     after, before = one_of(claim, small), one_of(claim, large)
-    units = [claim.table[name].symbol for name in claim.table.certified({"L"})]
+    units = [claim.table[name].symbol for name in claim.table.names_of_constants({"L"})]
     along = [m for _, m in meanings_of(claim, Along) if m.constant == "L" and not m.within]
     words = {meaning.kind for meaning in along}
     if after is None or before is None or len(units) != 1 or not words & {"flatter", "curved"}:
@@ -104,11 +104,11 @@ def parse_question(claim: Claim, at: int) -> Bound | None:
     return Bound(question, number) if number.is_Rational else None
 
 
-def one_of(claim: Claim, side: sympy.Expr) -> Measured | None:
+def one_of(claim: Claim, side: sympy.Expr) -> MeasuredQuantity | None:
     """Return the only measured quantity in a side of a line; None unless there is exactly one and a
     program can treat it."""
     measured = [e for e in claim.quantities.values() if e.symbol in side.free_symbols]
-    found = [Measured(e.symbol, e.measure) for e in measured if e.measure is not None]
+    found = [MeasuredQuantity(e.symbol, e.measure) for e in measured if e.measure is not None]
     if len(found) != 1 or found[0].measure.metric not in METRICS:
         return None
     measure = found[0].measure
@@ -123,7 +123,7 @@ def solve_fixed(claim: Claim) -> dict[sympy.Symbol, sympy.Expr]:
     relations = [a.relation for a in claim.assumptions if a.relation is not None]
     rules = [claim.expand(r) for r in relations]
     equal = [r for r in rules if isinstance(r, sympy.Eq)]
-    names = [claim.table[name].symbol for name in claim.table.certified({"L"})]
+    names = [claim.table[name].symbol for name in claim.table.names_of_constants({"L"})]
     for _ in equal:
         for equation in equal:
             equation = equation.xreplace(known)
@@ -135,8 +135,8 @@ def solve_fixed(claim: Claim) -> dict[sympy.Symbol, sympy.Expr]:
 
 def build_question(
     claim: Claim,
-    after: Measured,
-    before: Measured,
+    after: MeasuredQuantity,
+    before: MeasuredQuantity,
     words: set[str],
     L: sympy.Symbol,
     known: dict[sympy.Symbol, sympy.Expr],
@@ -200,7 +200,7 @@ def least_curvature(
 
 
 @lru_cache(maxsize=64)
-def solve_question(question: Question) -> Solved | None:
+def solve_question(question: Question) -> SolvedBound | None:
     """Return the bound of a Question with its document; None where no bound is proved."""
     from fedtheory.proofs.worstcase import program
 
@@ -219,7 +219,7 @@ def solve_question(question: Question) -> Solved | None:
         found = program.worst_case(method, question.rounds, **about)
     except (FedtheoryError, ModuleNotFoundError):  # no bound was proved, or there is no solver
         return None
-    return Solved(found.bound, json.dumps(found.certificate))
+    return SolvedBound(found.bound, json.dumps(found.certificate))
 
 
 def stay_at_start(x: Point, gradient: Callable[[Point], Point]) -> Iterator[Point]:

@@ -23,7 +23,7 @@ from fedtheory.models import conditions, fitting
 from fedtheory.rocq import derivations
 from fedtheory.search import counterexample, scheduler
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import Hunt
+from fedtheory.search.optimizer import ShapeSearch
 from fedtheory.search.rational_points import Point
 from tests.checker.known_statements import FALSE
 from tests.second_opinion import judge, opinion
@@ -335,8 +335,8 @@ def lived(name, setting, wanted, seed):
         shape, numbers = scheduler.shapes_of(target, chance, relaxed)
         if not wanted(shape):
             continue
-        hunt = Hunt(target, shape, numbers, np.random.default_rng(chance.randrange(2**32)))
-        point = Point.near(hunt, hunt.begun(hunt.draw(8))[0][0])
+        hunt = ShapeSearch(target, shape, numbers, np.random.default_rng(chance.randrange(2**32)))
+        point = Point.near(hunt, hunt.evaluate_hypotheses(hunt.draw(8))[0][0])
         hunt.look = 100_000
         answer = point and point.answer()
         if answer is None or any(answer.failing()) or ends_of(answer.left)[0] <= 0:

@@ -201,7 +201,7 @@ def forged(request, monkeypatch):
         tight = target.setting.constants(read)
         numbers = dict.fromkeys((*target.reals, *target.counts), Fraction(1))
         numbers |= {each: Fraction(text) for each, text in given.items()}
-        answer = target.exactly(read, target.given(numbers, tight))
+        answer = target.exactly(read, target.values_before_run(numbers, tight))
         document = plain(counterexample.build_document(target, answer, list(numbers)))
         found = plain(derivations.list_derivations(document))
         assert ft.replay(document)["about"] and alone.judge_document(document, found)

@@ -21,7 +21,7 @@ from fedtheory.language.conditions import (
     SMOOTH,
     STRONGLY_CONVEX,
 )
-from fedtheory.search.exact_instances import Case, answer_at
+from fedtheory.search.exact_instances import ExactInstance, answer_at
 from fedtheory.symbols import fsl, mixed
 from fedtheory.symbols.run import (
     QUADRATIC,
@@ -59,7 +59,7 @@ class Failing(NamedTuple):
 
     claim: Claim
     base: Claim
-    case: Case
+    case: ExactInstance
 
 
 TRUE: dict[str, Claim] = {}
@@ -86,12 +86,12 @@ def make_run(slopes=(1,), members=(1,), at_star=0, x_0=0, noise=0, S=None, K=1, 
         sigma=Q(noise),
     )
     method = "fedsgd" if "eta" in numbers else "fedavg"
-    return Case(f"run_large_{method}", instance, {n: Q(v) for n, v in numbers.items()}, {})
+    return ExactInstance(f"run_large_{method}", instance, {n: Q(v) for n, v in numbers.items()}, {})
 
 
 def make_cohort(members, grads, S, noise=0):
     instance = dict(members=list(members), grads=list(map(Q, grads)), S=S, sigma=Q(noise))
-    return Case("run_large_cohort", instance, {}, {})
+    return ExactInstance("run_large_cohort", instance, {}, {})
 
 
 def record_false(name, case, base=None, **bounds):
@@ -375,7 +375,7 @@ def two_axes(K, T):
         x_0=[Q(0), Q(1)],
         sigma=Q(0),
     )
-    return Case("run_large_fedavg", instance, dict(eta_l=Q(1), eta_g=Q(1)), {})
+    return ExactInstance("run_large_fedavg", instance, dict(eta_l=Q(1), eta_g=Q(1)), {})
 
 
 record_false(
@@ -525,7 +525,7 @@ def mixed_round(slopes=(1, 0), x=0, S=1000, K=1000, sigma=0, sigma_c=0, eta="1/1
     instance = dict(
         losses=curves, smooth="each", x=[Q(x)], N=S, S=S, K=K, sigma=Q(sigma), sigma_c=Q(sigma_c)
     )
-    return Case("mixed_large", instance, dict(eta=Q(eta), eta_s=Q(1)), {})
+    return ExactInstance("mixed_large", instance, dict(eta=Q(eta), eta_s=Q(1)), {})
 
 
 client = 2 * m.sigma**2 / (m.K * m.S)
@@ -587,7 +587,9 @@ def fsl_round(sigma=0, tilts=(0, 0), S=1000, gamma=0, sigma_0=0, K_0=1, eta_0="1
     """Build a round of FSL with curvatures of 1, from a point where all gradients add up to 0."""
     instance = dict(N=1000, S=S, K=100, K_0=K_0, kind_1=500, x=Q(0), slope=Q(1), slope_0=Q(1))
     instance.update(tilts=[Q(0), *map(Q, tilts)], sigma=Q(sigma), sigma_0=Q(sigma_0))
-    return Case("fsl_large", instance, dict(eta_0=Q(eta_0), eta_g=Q(10**6), gamma=Q(gamma)), {})
+    return ExactInstance(
+        "fsl_large", instance, dict(eta_0=Q(eta_0), eta_g=Q(10**6), gamma=Q(gamma)), {}
+    )
 
 
 record_false(
@@ -626,4 +628,4 @@ def certainly_fails(name):
     """Tell whether a false statement certainly fails at the instance given with it, inside its
     hypotheses."""
     found = answer_at(FAILING[name].claim, FAILING[name].case)
-    return found.violated and not any(found.failing())
+    return found.certainly_fails and not any(found.failing())

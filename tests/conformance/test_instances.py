@@ -8,7 +8,7 @@ import pytest
 from fedtheory.conformance.instances import (
     EVERYONE,
     INSTANCES,
-    Seen,
+    GradientRecorder,
     describe_instance,
     nearly_equal,
     rows_of,
@@ -23,7 +23,7 @@ from fedtheory.errors import InvalidInput
 def test_losses_and_minimisers(instance):
     """What an adapter is given as a and b are the losses of which it gets gradients; F's gradient
     vanishes where F is least; noise changes with the step, and is none where none is said."""
-    task, seen = instance.task({}), Seen(instance)
+    task, seen = instance.task({}), GradientRecorder(instance)
     x = task.x_0 + 0.5
     for i in range(instance.N + 1):
         noise = to_floats(instance.noise(0, i, 0))
@@ -63,7 +63,7 @@ def test_near_is_no_pass_for_what_is_no_number():
 )
 def test_gradients_that_are_none_are_refused(i, y, k, says):
     with pytest.raises(InvalidInput, match=says):
-        Seen(INSTANCES[1])(i, y, k)
+        GradientRecorder(INSTANCES[1])(i, y, k)
 
 
 def test_rows_of_clients():

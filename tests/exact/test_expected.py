@@ -362,7 +362,7 @@ def test_a_law_has_the_moments_of_its_outcomes(cohort, N, S):
     assert np.isclose(chances.sum(), 1, atol=1e-14)
     visits = np.stack([(cohorts == i).sum(axis=1) for i in range(1, N + 1)])
     covariance = (chances * visits) @ visits.T - np.outer(visits @ chances, visits @ chances)
-    assert np.allclose(covariance, law.spread * (np.eye(N) - 1 / N), atol=1e-14)
+    assert np.allclose(covariance, law.variance_factor * (np.eye(N) - 1 / N), atol=1e-14)
     assert np.allclose(
         (chances * visits) @ visits.T @ np.eye(N)[0],
         [law.square, *covariance[1:, 0] + (S / N) ** 2],

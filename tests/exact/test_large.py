@@ -92,16 +92,16 @@ def test_deviations_in_few_directions_are_that_many_rows():
 
 @pytest.mark.parametrize("name", ["parallel_training", "two_way_gt", "fsl"])
 def test_what_nobody_reads_is_not_followed(name, monkeypatch):
-    sizes, real = [], moment_recursion.Followed._start
+    sizes, real = [], moment_recursion.FollowedMoments._start
 
     def watched(self):
         real(self)
         sizes.append(self.m.size)
 
-    monkeypatch.setattr(moment_recursion.Followed, "_start", watched)
-    found, read = followed(name), round_probe.Prober._read
+    monkeypatch.setattr(moment_recursion.FollowedMoments, "_start", watched)
+    found, read = followed(name), round_probe.Prober._split_blocks
     every = lambda prober: (sorted([*(kept := read(prober))[0], *kept[1]]), [])
-    monkeypatch.setattr(round_probe.Prober, "_read", every)
+    monkeypatch.setattr(round_probe.Prober, "_split_blocks", every)
     agree(found, followed(name))
     assert sizes[0] == dict(parallel_training=9, two_way_gt=27, fsl=9)[name] <= sizes[1]
     assert sizes[0] < sizes[1] or name == "fsl"

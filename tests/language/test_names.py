@@ -103,7 +103,7 @@ def test_all_recorded_names_and_readings_are_well_formed():
 
 def test_a_reading_s_name_is_made_well_formed():
     claim = Claim("mine.a", "mine, (1)", f.TABLE, measures=f.E_c, bound=f.E_c)
-    assert claim.called("!without  a\u200b thing ") == "mine.a!without a thing"
+    assert claim.name_variant("!without  a\u200b thing ") == "mine.a!without a thing"
 
 
 # ---------------------------------------------------------------- lines of graphs

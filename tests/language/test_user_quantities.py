@@ -156,7 +156,7 @@ def test_points_within_rounds():
     assert p == 1 and [point[0] for point in x] == [1, F(1, 4)]
     assert [y[0] for y in rounds[0].means()] == [1, F(1, 2), F(1, 4)]
     assert [y[0] for y in rounds[0].points[0]] == [1, 0, F(-1, 2)]
-    way = Way(own.Exactly(instance), x, rounds, dict(K=F(2)))
+    way = Way(own.UserInstance(instance), x, rounds, dict(K=F(2)))
     assert way["K"] == 2 and way.problem.gap(x[0]) == F(1, 2)
     assert way.problem.client_infimum(1) == F(-1, 2)
     assert way.problem.curvature(1) == (1, 1) and way.problem.sq_distance(x[1]) == F(1, 16)
@@ -335,7 +335,7 @@ def test_points_are_those_that_a_method_sees():
     curve = dict(slope=F(1), tilt=F(0), bends=[], soft=[])
     one = dict(N=1, S=1, T=1, convex=1, lipschitz=1, losses=[dict(curves=[curve])])
     one.update(at_star=[], x_0=[F(1)], noise=[], K=1, origin=[F(5)])
-    about = own.Exactly(one)
+    about = own.UserInstance(one)
     assert about.x_0[0] == 6 and about.minimizer[0] == 5 and about.gap(about.x_0) == F(1, 2)
     assert about.grad(about.x_0)[0] == 1 and about.client_grad(1, about.x_0)[0] == 1
     ((_, x, rounds),) = by_name("run_feddyn").ways(one, dict(eta_l=F(1, 2), alpha=F(1)))

@@ -12,7 +12,7 @@ from fedtheory.models.lamb import round as lamb_round
 from fedtheory.models.lamb import run as lamb_run
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
-from fedtheory.verdicts.dropped_hypotheses import Unmet
+from fedtheory.verdicts.dropped_hypotheses import ViolationCounts
 from fedtheory.verdicts.model_search import search_model
 from tests.models.agree import middle
 from tests.models.test_lamb_round import FLAT, HUBER, STEEP, VALUES, hand
@@ -118,7 +118,7 @@ IDLE = [
 def without(claim, name, setting):
     claim = ft.claim(claim).without(name)
     told = dict.fromkeys(claim.dropped, 0)
-    found = search_model(Case.of(claim, 0.4), setting.MODEL, Unmet(told, {}))
+    found = search_model(Case.of(claim, 0.4), setting.MODEL, ViolationCounts(told, {}))
     return conclude(claim.id, found), sum(told.values())
 
 

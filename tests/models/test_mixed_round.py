@@ -14,7 +14,7 @@ from fedtheory.models.mixed import round as mixed_round
 from fedtheory.models.mixed.pair import PAIR, pair_constants
 from fedtheory.verdicts.case import Case
 from fedtheory.verdicts.combination import conclude
-from fedtheory.verdicts.dropped_hypotheses import Unmet
+from fedtheory.verdicts.dropped_hypotheses import ViolationCounts
 from fedtheory.verdicts.evidence import Search
 from fedtheory.verdicts.model_search import search_model
 from tests.models.agree import exact_is_batch, refuted, weakened
@@ -95,7 +95,7 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
     """D.9 divides sigma^2 by S."""
     claim = ft.claim("mixed.lemmaD9").without("independent_noise")
     broken = dict.fromkeys(claim.dropped, 0)
-    found = search_model(Case.of(claim, 0.3), setting, Unmet(broken, {}))
+    found = search_model(Case.of(claim, 0.3), setting, ViolationCounts(broken, {}))
     verdict = conclude(claim.id, found)
     assert verdict.status == "violated" and verdict.tightness > 1.01
     assert verdict.certificate["instance"]["breaks"] == "independent_noise"
@@ -105,7 +105,7 @@ def test_independent_noise_is_needed_where_it_is_averaged(setting):
 def test_who_works_does_not_matter_where_clients_are_alike():
     claim = ft.claim("mixed.lemmaD9").without("uniform_cohort")
     broken = dict.fromkeys(claim.dropped, 0)
-    found = search_model(Case.of(claim, 0.3), mixed_round.MODEL, Unmet(broken, {}))
+    found = search_model(Case.of(claim, 0.3), mixed_round.MODEL, ViolationCounts(broken, {}))
     assert isinstance(found, Search) and min(broken.values()) > 0
 
 

@@ -12,7 +12,7 @@ from sympy import Eq
 import fedtheory as ft
 from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, EXACT_GRADIENTS, LIPSCHITZ
-from fedtheory.rendering.formulas import Typesets, plain_letter, typeset_number, write_formula
+from fedtheory.rendering.formulas import LatexWriter, plain_letter, typeset_number, write_formula
 from fedtheory.rendering.mail import (
     break_terms,
     counterexample_latex,
@@ -75,7 +75,7 @@ def test_numbers_letters_and_formulas():
         r"\frac{1}{2} (x_{2} - 1)_+^2 + \log(1 + \exp(x_{1}))"
     )
     square = [["symbol", [], "a"], ["power", [0], ["2", True]], ["power", [1], ["2", True]]]
-    assert write_formula(square, {}, Typesets({})) == r"\left(a^{2}\right)^{2}"
+    assert write_formula(square, {}, LatexWriter({})) == r"\left(a^{2}\right)^{2}"
 
 
 def test_wide_lines_break_between_terms_alone():

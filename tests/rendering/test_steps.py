@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fedtheory import discover
-from fedtheory.exact.path_recorder import Passed, one_way, record_if_watched, record_paths
+from fedtheory.exact.path_recorder import RecordedOutcome, one_way, record_if_watched, record_paths
 from fedtheory.models import by_name, fitting, homes
 from fedtheory.models.flex import arrivals, quadratics
 from fedtheory.rendering import steps, words
@@ -84,7 +84,7 @@ def test_nothing_is_kept_where_nobody_watches_and_one_way_is_followed():
 
 def _passed(number, start, end):
     ends = [Fraction(start)], [Fraction(end)]
-    return Passed("round", number, Fraction(1), 1, (), *ends, object(), object())
+    return RecordedOutcome("round", number, Fraction(1), 1, (), *ends, object(), object())
 
 
 def test_a_document_whose_setting_tells_nothing_has_no_steps():

@@ -45,7 +45,7 @@ def test_a_difference_that_only_rounding_makes_is_dropped(measured, stays):
     """x^2 <= 0 fails; ((x + 10^6) - 10^6 - x)^2 <= 0 holds, though floats say otherwise."""
     claim = Claim(id="house.square", cites="house check", symbols=TABLE, measures=left, bound=0)
     hunt = next(scheduler.generate_hunts(Target(claim, setting(measured)), 0))
-    points, rates = hunt.rated(hunt.draw(64))
+    points, rates = hunt.rate_points(hunt.draw(64))
     rates = np.nan_to_num(rates, nan=-1.0)
     assert (rates > 1e6).sum() > 30  # left over zero
     kept = hunt.drop_rounding_artifacts(points, rates)[1]
@@ -60,7 +60,7 @@ def test_what_rounding_gives_twice_is_asked_more_often():
     rest = lambda x: (x / 49 * 49 - x) ** 2
     claim = Claim(id="house.square", cites="house check", symbols=TABLE, measures=left, bound=0)
     hunt = next(scheduler.generate_hunts(Target(claim, setting(rest)), 0))
-    points, rates = hunt.rated(hunt.draw(256))
+    points, rates = hunt.rate_points(hunt.draw(256))
     rates = np.nan_to_num(rates, nan=-1.0)
     often, once = hunt.is_steady(points, rates), hunt.is_steady(points, np.zeros(256))
     assert (once & (rates > 0)).sum() > 10 > 2 * (often & (rates > 0)).sum()

@@ -25,14 +25,16 @@ def point():
 def test_a_look_is_counted_once_and_by_its_arithmetic(point):
     begun = point.hunt.work
     with work.limit_work(10**9) as left:
-        answer = point.hunt.target.exactly(*point.given())
+        answer = point.hunt.target.exactly(*point.instance_and_values())
     taken = 10**9 - left[0]
     assert taken > 100 and point.answer().left == answer.left
     once = point.hunt.work - begun
     assert once >= STEP * taken
     point.answer()
     assert point.hunt.work - begun == once
-    assert type(point.given()[1]["gamma"]).__name__ == "Fraction"  # nothing is counted outside
+    assert (
+        type(point.instance_and_values()[1]["gamma"]).__name__ == "Fraction"
+    )  # nothing is counted outside
 
 
 def test_a_look_that_takes_more_than_it_may_has_no_answer(point):
@@ -67,7 +69,9 @@ def test_a_look_that_numpy_went_on_with_has_no_answer(point):
 
     again = Point(point.hunt, point.numbers)
     before = again.hunt.work
-    assert again.asked(sum_that_went_on) is None and again.dear and again.hunt.work > before
+    assert (
+        again.answer_question(sum_that_went_on) is None and again.dear and again.hunt.work > before
+    )
 
 
 def test_a_look_may_take_a_share_of_the_budget():

@@ -9,7 +9,7 @@ from fedtheory import discover
 from fedtheory.models import all_models, by_name
 from fedtheory.search import resizing, scheduler
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import hunt_at
+from fedtheory.search.optimizer import search_at
 from tests.checker import large_cases
 
 SHAPE = dict(
@@ -31,7 +31,7 @@ SHAPE = dict(
 
 def climbed(name="fedavg_rounds.noise_over_N_root_N", **shape):
     target = Target(large_cases.FALSE[name], by_name("run_large_fedavg"))
-    hunt = hunt_at(target, {**SHAPE, **shape}, {}, 0)
+    hunt = search_at(target, {**SHAPE, **shape}, {}, 0)
     for _ in hunt.climb_generations(10):
         pass
     return hunt, lambda shape: scheduler.admits_shape(target, shape, {})
@@ -70,13 +70,13 @@ def test_sizes_that_a_setting_never_changes_stay():
     long runs the rounds are."""
     target = Target(large_cases.FALSE["sgd_cohorts.noise_over_N"], by_name("run_large_fedsgd"))
     shape, numbers = scheduler.shapes_of(target, Random(1), target.relaxed)
-    found = resizing.sizes_of(hunt_at(target, shape, numbers, 0), Random(0))
+    found = resizing.sizes_of(search_at(target, shape, numbers, 0), Random(0))
     assert set(found) == {"N", "S", "T", "first"}
     small = Target(large_cases.FALSE["sgd_cohorts.noise_over_N"], by_name("run_fedsgd"))
     setting = small.setting._replace(shapes=small.setting.longer)
     for target, free in ((small, set()), (Target(small.claim, setting), {"T"})):
         shape, numbers = scheduler.shapes_of(target, Random(1), target.relaxed)
-        assert set(resizing.sizes_of(hunt_at(target, shape, numbers, 0), Random(0))) == free
+        assert set(resizing.sizes_of(search_at(target, shape, numbers, 0), Random(0))) == free
 
 
 def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goes():
@@ -86,7 +86,7 @@ def test_rounds_are_not_multiplied_where_each_multiplies_the_ways_that_a_run_goe
     drawn = (scheduler.shapes_of(target, Random(n), target.relaxed) for n in range(4000))
     several = lambda s: s["pieces"] > 1 and s["noise"] != "none" and s["rounds"] == "2"
     shape, numbers = next(each for each in drawn if several(each[0]))
-    hunt = hunt_at(target, shape, numbers, 0)
+    hunt = search_at(target, shape, numbers, 0)
     for _ in hunt.climb_generations(0):
         pass
     assert resizing.transplant(hunt, {**shape, "rounds": "1"}, Random(0)).top is not None

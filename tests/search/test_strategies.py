@@ -69,7 +69,7 @@ def test_what_is_measured_is_the_loss_itself():
 def test_a_counterexample_shrinks_to_small_rationals():
     case = find(
         cases(FALSE),
-        lambda case: answer_at(FALSE, case).violated,
+        lambda case: answer_at(FALSE, case).certainly_fails,
         settings=settings(
             QUIET,
             max_examples=500,

@@ -144,7 +144,7 @@ def test_a_data_file_that_a_module_names_beside_itself_counts(
     for file in ("kept.json", "lemma.v", "other.json", "far/kept.json"):
         (room / file).write_text("{}")
     monkeypatch.setattr(source_hash, "ROOT", tmp_path)
-    monkeypatch.setattr(source_hash._Kept, "keep", lambda self: None)
+    monkeypatch.setattr(source_hash._FactsCache, "keep", lambda self: None)
     whole = lambda: source_hash.digest_of_reach([f"fedtheory.{start}"])
     part = lambda: source_hash.part_digest(room / f"{start}.py", "f")
     source_hash.forget_files()

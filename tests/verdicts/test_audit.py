@@ -12,12 +12,12 @@ from fedtheory.language.claim import Claim
 from fedtheory.language.conditions import CONVEX, SMOOTH
 from fedtheory.models import by_name
 from fedtheory.models.losses import make_curve
-from fedtheory.search.exact_instances import Case, answer_at, measure
+from fedtheory.search.exact_instances import ExactInstance, answer_at, measure
 from fedtheory.symbols.run import TABLE, L, a, f_x, f_y, inner_xy, sq_change, sq_grad_x, sq_xy
 from fedtheory.verdicts.audit import proof_chain
 
 # f(z) = z^2 at x = 1, y = 3: f_x = 1, f_y = 9, gradients 2 and 6, inner_xy = 4, sq_xy = 4, L = 2
-CASE = Case(
+CASE = ExactInstance(
     "run_points",
     dict(lipschitz=1, loss=[make_curve(Q(2), Q(0))], x=[Q(1)], y=[Q(3)]),
     dict(L=Q(2), mu=Q(2), lam=Q(1, 2)),
@@ -97,8 +97,8 @@ def test_what_does_not_apply_is_no_failure():
 
 def test_a_left_side_and_a_line_at_a_case():
     assert measure(DESCENT, CASE) == 9 and measure(DESCENT, CASE).exact == 9
-    assert answer_at(DESCENT, CASE).right == 9 and not answer_at(DESCENT, CASE).violated
-    assert answer_at(FALSE, CASE).violated
+    assert answer_at(DESCENT, CASE).right == 9 and not answer_at(DESCENT, CASE).certainly_fails
+    assert answer_at(FALSE, CASE).certainly_fails
     loosely = CASE._replace(numbers=dict(CASE.numbers, L=Q(3)))
     assert answer_at(DESCENT, loosely).right == 11 and not list(
         answer_at(DESCENT, loosely).failing()

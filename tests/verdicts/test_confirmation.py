@@ -19,7 +19,7 @@ from fedtheory.search import scheduler
 from fedtheory.search.coordinates import LOOK
 from fedtheory.search.coverage import Coverage
 from fedtheory.search.objective import Target
-from fedtheory.search.optimizer import hunt_at
+from fedtheory.search.optimizer import search_at
 from fedtheory.search.rational_points import Point
 from fedtheory.symbols import run
 from fedtheory.verdicts import confirmation
@@ -46,7 +46,7 @@ def test_what_floats_say_above_1_is_asked_exactly(share, kind, monkeypatch):
     hunt, row, looked = found(claim)
     ranked = [(1.5, hunt, row)]
     asked = lambda: confirmation.resolve_apparent_failures(
-        ranked, looked, confirmation.Ends(ranked, 1.0)
+        ranked, looked, confirmation.ConfirmationWork(ranked, 1.0)
     )
     evidence = asked()
     assert isinstance(evidence, kind or NoneType)
@@ -66,7 +66,7 @@ def test_however_many_floats_doubt_all_are_looked_at_while_there_is_work():
     hunt, row, _ = found(claim)
     ranked = [(1.5, hunt, row)] * (confirmation.LOOKS + 5)
     asked = lambda work: confirmation.resolve_apparent_failures(
-        ranked, found(claim)[2], confirmation.Ends(ranked, work)
+        ranked, found(claim)[2], confirmation.ConfirmationWork(ranked, work)
     )
     assert asked(100.0) is None
     assert isinstance(asked(0.0), Doubt)
@@ -77,7 +77,7 @@ def test_without_work_left_the_cheapest_are_asked_until_one_answers():
         (1 - n / 10, SimpleNamespace(work=0.0, cost=cost, look=7), n)
         for n, cost in enumerate((50, 40, 9, 30, 8, 7))
     ]
-    ends = confirmation.Ends(ranked, 1.0)
+    ends = confirmation.ConfirmationWork(ranked, 1.0)
     hunts = [hunt for _, hunt, _ in ranked]
     seen = []
     for _, hunt, n in confirmation.affordable_looks(ranked, ends, lambda: len(seen) < 4):
@@ -102,7 +102,7 @@ def stated(left, right, *assumes, by=None):
 def ranked_at(claim, setting, shape, point, ratio):
     """(ranked, coverage) of a single instance that floats are said to rate so."""
     target = Target(claim, by_name(setting))
-    hunt = hunt_at(target, shape, {}, 0)
+    hunt = search_at(target, shape, {}, 0)
     row = np.array([float(hunt.raw(name, point.get(name, 0.0))) for name in hunt.names])
     hunt.top, hunt.scores = row[None], np.array([[ratio, ratio]])
     return [(ratio, hunt, row)], Coverage(target.setting)
@@ -118,7 +118,9 @@ def test_what_is_no_instance_ends_no_claim():
     point = Point.near(*ranked[0][1:])
     assert point.answer() is None and point.why_unsettled() == ""
     assert (
-        confirmation.resolve_apparent_failures(ranked, looked, confirmation.Ends(ranked, 1.0))
+        confirmation.resolve_apparent_failures(
+            ranked, looked, confirmation.ConfirmationWork(ranked, 1.0)
+        )
         is None
     )
 
@@ -130,7 +132,7 @@ def test_beside_what_fails_a_hypothesis_others_are_asked():
     ranked, looked = ranked_at(claim, "run_points", {**ONE, "d": 2}, point, 1.5)
     assert Point.near(*ranked[0][1:]).failing() and Point.near(*ranked[0][1:]).why_unsettled() == ""
     evidence = confirmation.resolve_apparent_failures(
-        ranked, looked, confirmation.Ends(ranked, 5.0)
+        ranked, looked, confirmation.ConfirmationWork(ranked, 5.0)
     )
     assert isinstance(evidence, Counterexample)
 
@@ -143,7 +145,7 @@ def test_why_a_candidate_stays_open_is_said():
     )
     ranked[0][1].look = 1
     evidence = confirmation.resolve_apparent_failures(
-        ranked, looked, confirmation.Ends(ranked, 0.0)
+        ranked, looked, confirmation.ConfirmationWork(ranked, 0.0)
     )
     assert isinstance(evidence, Doubt) and "takes more work than it may" in evidence.reason
 

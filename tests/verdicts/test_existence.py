@@ -95,8 +95,8 @@ def test_other_words_are_refused(words, told):
 def test_variants_and_what_needs_a_line():
     half = LOCAL.replace("lower.half", bound=gap_0 / 2)
     assert str(half) == "there is an instance with gap_T > gap_0/2"
-    assert half.denied.lines[0].text == "gap_T <= gap_0/2" and half.denied.id == "lower.half!denied"
-    assert ft.claim("fsl.theorem1").denied is None
+    assert half.denial.lines[0].text == "gap_T <= gap_0/2" and half.denial.id == "lower.half!denied"
+    assert ft.claim("fsl.theorem1").denial is None
     problem = ft.problems.quadratic(d=2, clients=2, L=1.0, mu=0.5)
     for asked in (ft.mutate, ft.sharpen, lambda c: ft.compare(c, problem, rounds=2)):
         with pytest.raises(ft.errors.FedtheoryError):

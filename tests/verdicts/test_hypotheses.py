@@ -26,7 +26,7 @@ from fedtheory.models.fsl import large as fsl_large
 from fedtheory.models.fsl import round as fsl_round
 from fedtheory.models.general import run_cohort
 from fedtheory.models.losses import curve_from_pieces
-from fedtheory.search.exact_instances import Case, answer_at
+from fedtheory.search.exact_instances import ExactInstance, answer_at
 from fedtheory.symbols.run import TABLE as HOUSE
 from fedtheory.verdicts import case as cases
 from fedtheory.verdicts import dropped_hypotheses
@@ -92,10 +92,15 @@ def test_smoothness_is_needed_in_lemma_D8():
     loss = [dict(slope=Q(10), tilt=Q(0), bends=[], soft=[])]
     numbers = dict(eta=Q(1), any_beta=Q(1), mu=Q(1, 10))
     found = answer_at(
-        claim, Case("mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {})
+        claim,
+        ExactInstance(
+            "mixed_functions", dict(loss=loss, x=[Q(1)], y=[Q(0)], z=[Q(0)]), numbers, {}
+        ),
     )
     assert (
-        (found.left, found.right) == (81, Q(9, 10)) and found.violated and not list(found.failing())
+        (found.left, found.right) == (81, Q(9, 10))
+        and found.certainly_fails
+        and not list(found.failing())
     )
     assert "smooth" in [a.name for a in ft.minimise("mixed.lemmaD8", budget=2).needed]
 
@@ -142,7 +147,7 @@ def test_what_follows_from_the_rest_need_not_be_broken():
 def test_steps_that_share_their_noise_break_theorem1():
     """They take K S > 10, more than enumeration follows one by one."""
     claim = ft.claim("fsl.theorem1").without("independent_noise")
-    unmet = dropped_hypotheses.Unmet(dict.fromkeys(claim.dropped, 0), {})
+    unmet = dropped_hypotheses.ViolationCounts(dict.fromkeys(claim.dropped, 0), {})
     found = search_model(cases.Case.of(claim, 0.5), fsl_large.MODEL, unmet)
     verdict = conclude(claim.id, found)
     assert verdict.status == "violated" and ft.replay(verdict.certificate)["status"] == "violated"
@@ -169,9 +174,10 @@ def test_one_sided_smoothness_breaks_theorem1():
     )
     numbers = dict(eta_g=Q(1, 47470), eta_0=Q(1, 6042), gamma=Q(14))
     found = answer_at(
-        ft.claim("fsl.theorem1").without("lipschitz"), Case("fsl_round", instance, numbers, {})
+        ft.claim("fsl.theorem1").without("lipschitz"),
+        ExactInstance("fsl_round", instance, numbers, {}),
     )
-    assert found.violated and not list(found.failing())
+    assert found.certainly_fails and not list(found.failing())
     assert "lipschitz" not in fsl_round.conditions_held(instance)
 
 
@@ -273,11 +279,13 @@ def test_with_every_law_it_holds():
 def test_without_any_law_that_always_works_client_1_refutes_it():
     """Gradients 3, 0, 0: 4 <= 2."""
     instance = dict(S=1, grads=[[Q(3)], [Q(0)], [Q(0)]], noise=[], breaks="uniform_cohort")
-    found = answer_at(of_cohorts(), Case("run_cohort", instance, {}, {}))
-    assert (found.left, found.right) == (4, 2) and found.violated and not list(found.failing())
-    assert list(answer_at(of_cohorts(*EVERY), Case("run_cohort", instance, {}, {})).failing()) == [
-        UNIFORM_COHORT.says
-    ]
+    found = answer_at(of_cohorts(), ExactInstance("run_cohort", instance, {}, {}))
+    assert (
+        (found.left, found.right) == (4, 2) and found.certainly_fails and not list(found.failing())
+    )
+    assert list(
+        answer_at(of_cohorts(*EVERY), ExactInstance("run_cohort", instance, {}, {})).failing()
+    ) == [UNIFORM_COHORT.says]
 
 
 def of_runs(*assumes, method="fedsgd"):

@@ -103,7 +103,7 @@ def test_instances_where_a_false_statement_fails_stay_and_those_of_rounding_go(m
         rated = [
             (ratios, population)
             for block in Pool(claim, 1.0, 0).blocks.values()
-            for ratios, population in block.rated(block.target)
+            for ratios, population in block.rate_populations(block.target)
         ]
         above = [(r.argmax(), p) for r, p in rated if r.max() > PARAMETERS.wrong]
         assert rated and bool(above) == fails

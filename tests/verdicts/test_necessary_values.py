@@ -80,7 +80,7 @@ def test_the_sign_of_a_term_is_that_of_its_letters(name, sign):
     others; a gap cannot, whatever floats say."""
     claim = nonnegative_term()
     (part,) = [part for part in list_parts(claim) if part.name == name]
-    pool = SimpleNamespace(exceeded=lambda line, small, large: True)
+    pool = SimpleNamespace(exceeds_somewhere=lambda line, small, large: True)
     explorer = SimpleNamespace(claim=claim, pool=pool)
     search = NumberSearch(explorer, part, Sharpened(name, "term", 0, 1), 1.0)
     assert search._sign() == sign
@@ -96,8 +96,8 @@ def test_what_rounding_leaves_below_zero_of_a_nonnegative_letter_is_zero():
     values = {name: Many(np.array([1.0, 1.0])) for name in ("L", "sq_distance_T", "gap_0")}
     values.update(gap_T=Many(np.array([-1e-17, np.nan])), loss_0=Many(np.array([-1.0, -1.0])))
     block.populations.append(Population(None, np.zeros((2, 1)), values, np.ones(2, bool)))
-    joined, _, _ = block.joined()
+    joined, _, _ = block.join_populations()
     assert joined["gap_T"].at[0] == 0 and np.isnan(joined["gap_T"].at[1])
     assert joined["loss_0"].at[0] == -1 and joined["L"].at[0] == 1
-    assert not block.exceeded(run.L * run.gap_T, 2 * run.L * run.gap_T)
-    assert not block.exceeded(2 * run.L * run.gap_T, run.L * run.gap_T)
+    assert not block.exceeds_somewhere(run.L * run.gap_T, 2 * run.L * run.gap_T)
+    assert not block.exceeds_somewhere(2 * run.L * run.gap_T, run.L * run.gap_T)

@@ -36,7 +36,7 @@ def test_proved_all_the_way_down():
     )
     assert found.status == "proved" and found.steps == {"mine.d/1": "proved"}
     assert str(found) == "proved from 1 textbook fact (definition)"
-    assert set(found.axioms) == {"inner_product", "definition"} and found.broken == []
+    assert set(found.axioms) == {"inner_product", "definition"} and found.violated_lines == []
 
 
 def test_what_only_holds_by_search_is_named():
@@ -53,7 +53,7 @@ def test_a_false_step_shows_as_violated():
     wrong = own(f.E_c / 2, "mine.f")
     claim = own(f.E_c, follows=(wrong,))
     found = ft.check(claim, budget=1).rests_on
-    assert found.broken[0] == "mine.f/1" and str(found).startswith("broken at")
+    assert found.violated_lines[0] == "mine.f/1" and str(found).startswith("broken at")
     assert found.status != "proved" and found.nodes["mine.a/1"].edge.status == "proved"
 
 

@@ -237,7 +237,7 @@ def test_the_instance_of_the_largest_ratio_can_be_measured_again():
     target = Target(claim, by_name(verdict.witness["setting"]))
     numbers = dict(verdict.witness["numbers"])
     counts = {name: numbers.pop(name) for name in target.counts}
-    hunt = optimizer.hunt_at(target, verdict.witness["shape"], counts, 0)
+    hunt = optimizer.search_at(target, verdict.witness["shape"], counts, 0)
     assert (
         Point(hunt, {name: Q(text) for name, text in numbers.items()}).ratio() == verdict.tightness
     )

@@ -108,7 +108,7 @@ class Hand:
         self.bend = unlike * 0.05 * draw((2, 3))
         self.turn = unlike * 0.10 * draw()
 
-    def written(
+    def write_samples(
         self,
         image: np.ndarray,
         generator: np.random.Generator,

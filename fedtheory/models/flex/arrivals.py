@@ -10,7 +10,7 @@ from fedtheory import schema
 from fedtheory.arithmetic.intervals import INF
 from fedtheory.arithmetic.operations import maximum, minimum, positive_part, root, vector, where
 from fedtheory.arithmetic.work import Counted
-from fedtheory.exact.path_recorder import Passed, Track, is_watched, record_if_watched
+from fedtheory.exact.path_recorder import RecordedOutcome, Track, is_watched, record_if_watched
 from fedtheory.models import Model, names
 from fedtheory.models.families import POINT
 from fedtheory.models.fields import Field, Fields, name_true, name_vector, read_vector, word
@@ -289,11 +289,11 @@ def reboot_measure(instance: Instance, values: Assignment, wanted: Sequence[str]
     return {name: named[name]() for name in wanted}
 
 
-def extra_update(w: "np.ndarray", after: "np.ndarray", g: "np.ndarray") -> Passed:
+def extra_update(w: "np.ndarray", after: "np.ndarray", g: "np.ndarray") -> RecordedOutcome:
     """Build the record of the arriving device's update from w to `after` with gradient g, for code
     that follows a run."""
     track = Track(2, (w, after), (g,))
-    return Passed("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
+    return RecordedOutcome("extra update", 0, quadratics.ONE, 1, (track,), w, after, w, after)
 
 
 def ratio(part: Number, whole: Number) -> Number:

@@ -284,7 +284,7 @@ def quantities(
     return ROUND(Round(case, x), wanted)
 
 
-class Served:
+class ServerDescent:
     """Exact steps of size eta_0 on the server's loss (section III-A) from w_0, or from x_bar in the
     multi-step case: FSL's round in which no client works, with gamma = 1."""
 
@@ -334,4 +334,4 @@ def server_quantities(
 ) -> dict[str, Any]:
     """Return {symbol name: value} of the quantities of section III-A, for the symbols `wanted`, or
     for all symbols."""
-    return SERVER(Served(case, w_0), wanted)
+    return SERVER(ServerDescent(case, w_0), wanted)

@@ -49,7 +49,7 @@ class Clients:
             raise Undefined("losses that do not fit together")
         own = [own[0 if self.shared else i] for i in range(self.N)]
         self.turns = [rational_rotation(f["turn"]) if "turn" in f else None for f in own]
-        self.curves = [self._placed(own[i]["curves"], i) for i in range(self.N)]
+        self.curves = [self._tilt_curves(own[i]["curves"], i) for i in range(self.N)]
         self.at_zero = [losses.loss_gradient(remove_tilt(f), [ZERO] * self.d) for f in self.curves]
         self.low, self.high = losses.convexity_of(*self.curves), losses.smoothness_of(*self.curves)
         if self.exact and self.convex and self.low < 0:
@@ -77,7 +77,7 @@ class Clients:
             return sum(values) / self.N
         return sum(p * value for p, value in zip(self.p, values))
 
-    def _placed(self, curves: Sequence[dict[str, Any]], i: int) -> list[dict[str, Any]]:
+    def _tilt_curves(self, curves: Sequence[dict[str, Any]], i: int) -> list[dict[str, Any]]:
         """Return curves tilted so that the gradient of client i at 0 is the one that the instance
         gives."""
         asked = rotate_to(self.turns[i], self.at_star[i])

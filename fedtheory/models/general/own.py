@@ -29,7 +29,7 @@ MARK = "+"  # separates the two parts of the name of an extended model
 NAN = Many(np.asarray(np.nan))
 
 
-class Exactly(user_quantities.Landscape):
+class UserInstance(user_quantities.Landscape):
     """An instance of these models, as it is passed to a user's function."""
 
     def __init__(self, instance: Instance) -> None:
@@ -221,7 +221,7 @@ def derive_constants(
         return found
 
     def ours(instance: Instance, values: Assignment) -> dict[str, Many | Counted]:
-        about = Exactly(instance)
+        about = UserInstance(instance)
         given = kind(instance)
         return {
             name: user_quantities.evaluate_checked(name, each.of, about, given)
@@ -244,7 +244,7 @@ def measure_symbols(
     mine = [name for name in wanted if name in along]
 
     def ours(instance: dict[str, Any], values: dict[str, Any]) -> Any:
-        about = Exactly(instance)
+        about = UserInstance(instance)
         ways = [
             (p, user_quantities.Way(about, x, rounds, values))
             for p, x, rounds in base.ways(instance, values)
@@ -259,7 +259,7 @@ def measure_symbols(
         return found
 
     def met(instance: Instance, values: Assignment) -> Any:
-        about = Exactly(instance)
+        about = UserInstance(instance)
         truths = [
             user_quantities.check_truth(name, condition.on, about)
             for name, condition in asked.items()
@@ -309,7 +309,7 @@ def alone(
 def conditions_held(
     instance: dict[str, Any], base: Any, asked: Mapping[str, Any]
 ) -> frozenset[str]:
-    about, met = Exactly(instance), base.holds(instance)
+    about, met = UserInstance(instance), base.holds(instance)
     for name, each in asked.items():
         try:
             met |= (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fedtheory.arithmetic.operations import Many, maximum, minimum, root, vector, where
 from fedtheory.arithmetic.work import Counted
-from fedtheory.exact.path_recorder import Passed, Track, record_if_watched
+from fedtheory.exact.path_recorder import RecordedOutcome, Track, record_if_watched
 from fedtheory.models.quantities import Quantities, square_norm
 from fedtheory.symbols.lamb import TABLE
 from fedtheory.typing import Number
@@ -152,14 +152,14 @@ def _record_iteration(
     exact: "Sequence[np.ndarray]",
     g: "Sequence[np.ndarray]",
     moved: "Sequence[np.ndarray]",
-) -> Passed:
+) -> RecordedOutcome:
     """Build the record of an iteration, for code that follows a run."""
     tracks = (Track(i, ends, (g[i - 1],)) for i, ends in enumerate(zip(theta, moved), 1))
     surely = all(a is b or a == b for one, other in zip(exact, g) for a, b in zip(one, other))
     ways = (
         (ONE, 1) if surely else (None, None)
     )  # unknown with noise, whose outcomes are drawn elsewhere
-    return Passed(
+    return RecordedOutcome(
         "iteration", t, *ways, tuple(tracks), mean_of(theta), mean_of(moved), theta, moved
     )
 
@@ -179,7 +179,7 @@ def by_root(u: "np.ndarray", v_hat: "np.ndarray") -> Any:
     return sum(part * part / root(v) for part, v in zip(u, v_hat))
 
 
-class Seen:
+class IterationValues:
     """An iteration with the values that several of its quantities share."""
 
     def __init__(self, case: Instance, it: Iteration) -> None:
@@ -345,7 +345,7 @@ def iteration_quantities(
 ) -> dict[str, Any]:
     """Return {symbol name: value} in an iteration, for the symbols `wanted`, or for all symbols.
     excess_sign is a vector over coordinates."""
-    return ITERATION(Seen(case, it), wanted)
+    return ITERATION(IterationValues(case, it), wanted)
 
 
 def iterate_quantities(

@@ -258,7 +258,7 @@ def measure_symbols(
     )
 
     @cache
-    def of(which: str) -> "Ran":
+    def of(which: str) -> "RunMoments":
         return runs(case, instance, WEIGHTS[which](values, case))
 
     mean = lambda numbers: sum(numbers) / len(numbers)
@@ -294,7 +294,7 @@ WEIGHTS = dict(  # weights of the points x^(0), ..., x^(T) in their mean
 )
 
 
-class Ran(NamedTuple):
+class RunMoments(NamedTuple):
     """The expected values of a run."""
 
     squares: list[Any]  # E||grad f(x^(t))||^2 for t = 0, ..., T
@@ -310,7 +310,7 @@ def start_state(
     return (x, wrap(first[1]), wrap(first[0])) if first else (x,)
 
 
-def by_paths(case: Case, instance: Instance, weights: Sequence[Fraction]) -> Ran:
+def by_paths(case: Case, instance: Instance, weights: Sequence[Fraction]) -> RunMoments:
     """Return the record Ran by enumeration of all paths of a run."""
     f, grad = pair.mix_pair(instance["losses"])
     d, full, star = len(instance["x"]), sum(weights), pair.find_minimizer(instance)
@@ -325,10 +325,10 @@ def by_paths(case: Case, instance: Instance, weights: Sequence[Fraction]) -> Ran
     ]
     at_mean = sum(p * f(sum(w * x for w, x in zip(weights, points)) / full) for p, points in every)
     far = expected(lambda x: square_norm(x - star))
-    return Ran(expected(lambda x: square_norm(grad(x))), expected(f), at_mean, far)
+    return RunMoments(expected(lambda x: square_norm(grad(x))), expected(f), at_mean, far)
 
 
-def by_moments(case: Case, instance: Instance, weights: Sequence[Number | Any]) -> Ran:
+def by_moments(case: Case, instance: Instance, weights: Sequence[Number | Any]) -> RunMoments:
     """Return the record Ran by moments, where both losses are quadratics in one dimension."""
     curves = [loss[0] for loss in instance["losses"]]
     bends, tilts = [curve["slope"] for curve in curves], [curve["tilt"] for curve in curves]
@@ -345,7 +345,7 @@ def by_moments(case: Case, instance: Instance, weights: Sequence[Number | Any]) 
     value = lambda m, v: bend * (m * m + v) / 2 + tilt * m
     star = pair.find_minimizer(instance)[0]
     far = [(m - star) * (m - star) + v for m, v in points]
-    return Ran(squares, [value(*point) for point in points], value(mean, spread), far)
+    return RunMoments(squares, [value(*point) for point in points], value(mean, spread), far)
 
 
 def conditions_held(method: str, instance: Instance) -> frozenset[str]:

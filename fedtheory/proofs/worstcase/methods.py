@@ -48,7 +48,7 @@ class Textbook:
     def __call__(self, x: np.ndarray | Linear, gradient: Callable[..., Any]) -> Iterator[Any]:
         return self.recursion(x, gradient)
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Describe the method for a document: its name, clients and numbers."""
         numbers = {name: str(exact_number(name, value)) for name, value in self.numbers.items()}
         return dict(name=self.name, clients=1, numbers=numbers)
@@ -141,7 +141,7 @@ class ByKernels:
             ((_, trace),) = rounds.of(state, law)
             state, t = trace.after, t + 1
 
-    def described(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Describe the method for a document: its name, clients and all of its numbers."""
         h = Kernels(self.record).hyper(self.numbers)._asdict()
         numbers = {

@@ -80,7 +80,7 @@ class Unknown(Linear):
     __slots__ = ()
     number = staticmethod(partial(exact_number, "a method's number"))
 
-    def written(self) -> dict[str, str]:
+    def to_document(self) -> dict[str, str]:
         return {str(i): str(value) for i, value in sorted(self.terms.items())}
 
 
@@ -112,7 +112,7 @@ def state_question(
     queries = {}
 
     def gradient(i: int, point: Unknown) -> Unknown:
-        key = str(i), tuple(point.written().items())
+        key = str(i), tuple(point.to_document().items())
         queries.setdefault(key, len(queries) + 1)
         return Unknown({queries[key]: Fraction(1)})
 
@@ -177,7 +177,7 @@ def state_question(
         "functions": {str(i): [str(v) for v in kind] for i, kind in kinds.items()},
         "minimiser": minimiser,
         "queries": [[k, dict(point)] for k, point in queries],
-        "points": [point.written() for point in points],
+        "points": [point.to_document() for point in points],
         "measure": [measure, [t for _, t in wanted]],
         "assumes": [[name, t, str(check_bound(name, bound))] for name, t, bound in assumes],
     }

@@ -275,7 +275,9 @@ class Program:
             status, inner, _, _ = self.solved(self.cost, inside)
             inner = status == "Solved" and self.balance_multipliers(list(map(round_fine, inner)))
             if near and inner:
-                t = largest_step(near, inner, self.left(near), self.left(inner))
+                t = largest_step(
+                    near, inner, self.semidefinite_forms(near), self.semidefinite_forms(inner)
+                )
                 proofs += [] if t is None else [mix_lists(t, near, inner)]
         return min(
             proofs,
@@ -297,7 +299,7 @@ class Program:
         None."""
         return rounding.balance_multipliers(multipliers, self.equations, len(self.symmetry.values))
 
-    def left(self, multipliers: Any) -> list[list[list[Fraction]]]:
+    def semidefinite_forms(self, multipliers: Any) -> list[list[list[Fraction]]]:
         """Return the forms that must be semidefinite."""
         forms = [
             add_sums(
@@ -311,7 +313,7 @@ class Program:
         """Tell whether multipliers are nonnegative and all forms that they leave are
         semidefinite."""
         return all(value >= 0 for value in multipliers) and all(
-            map(is_semidefinite, self.left(multipliers))
+            map(is_semidefinite, self.semidefinite_forms(multipliers))
         )
 
     def instance(self, values: np.ndarray, grams: Sequence[np.ndarray]) -> dict[str, Any] | None:
@@ -329,7 +331,7 @@ class Program:
         for d in SIMPLE:
             found = each(lambda v: Fraction(v).limit_denominator(d), values, grams)
             if self.meets_conditions(*found) and self.least(*found) >= best - 1e-9 * abs(best):
-                return self.written(*found)
+                return self.to_document(*found)
         near, instances = each(round_fine, values, grams), []
         for inside in (
             INSIDE
@@ -352,7 +354,7 @@ class Program:
             )
             instances += [] if t is None else [mix_lists(t, near, inner)]
         return (
-            self.written(*max(instances, key=lambda found: self.least(*found)))
+            self.to_document(*max(instances, key=lambda found: self.least(*found)))
             if instances
             else None
         )
@@ -424,7 +426,7 @@ class Program:
         ]
         return [[gram[v, w] for w in vectors] for v in vectors], found
 
-    def written(
+    def to_document(
         self, values: Sequence[Fraction], grams: Sequence[list[list[Fraction]]]
     ) -> dict[str, Any]:
         gram, found = self.whole(values, grams)

@@ -104,14 +104,14 @@ def method_entries(
     Return {} for a recursion that does not describe itself."""
     if not hasattr(method, "described"):
         return {}
-    return dict(method=method.described(), structure=check_structure(functions))
+    return dict(method=method.describe(), structure=check_structure(functions))
 
 
 def require_method(document: Document, method: Any) -> None:
     """Refuse a document whose queries and points differ from the queries and points of the method
     that it describes."""
     rounds, name, reads = len(document["points"]) - 1, document["method"]["name"], set()
-    if method.described() != document["method"]:
+    if method.describe() != document["method"]:
         raise InvalidInput(f"it describes {name} by other numbers than it takes here")
     require_structure(method, rounds)
     known = {

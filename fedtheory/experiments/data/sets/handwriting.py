@@ -82,7 +82,7 @@ def _write_samples(
     hand = _glyphs.Hand(generator, unlike)
     return np.stack(
         [
-            hand.written(_glyphs.draw_sign(font, sign), generator, count, side)
+            hand.write_samples(_glyphs.draw_sign(font, sign), generator, count, side)
             for sign in _glyphs.SIGNS[:classes]
         ]
     )
