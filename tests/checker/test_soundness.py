@@ -211,7 +211,7 @@ def test_the_campaign_would_tell_and_goes_on_where_it_was(tmp_path, monkeypatch)
     found = soundness.campaign(asked_for, 0.05, soundness.Store(tmp_path, 0.05), say=said.append)
     assert [bool(each["objection"]) for each in found.values()] == [False, True, True]
     assert (
-        "crash" == found["proofs/textbook/absent/0"]["status"]
+        "crash" == found["textbook/absent/0"]["status"]
         and sum("WRONG" in line for line in said) == 2
     )
     monkeypatch.setattr(soundness, "answer", None)  # nothing is asked again

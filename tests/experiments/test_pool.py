@@ -30,7 +30,7 @@ def pool(tmp_path, monkeypatch):
         seen.append(asked["seed"])
         return really(asked, *midway)
 
-    monkeypatch.setattr(_training, "train", trained)
+    monkeypatch.setattr(_training, "train_run", trained)
     return tmp_path, seen
 
 
@@ -90,11 +90,11 @@ def test_runs_go_on_where_they_ended(pool, monkeypatch):
             raise KeyboardInterrupt
         return whole(told, *midway)
 
-    monkeypatch.setattr(_training, "train", cut)
+    monkeypatch.setattr(_training, "train_run", cut)
     with pytest.raises(KeyboardInterrupt):
         _pool.load_or_run_all(asked)
     assert len(seen) == 2 and len(_pool.missing_runs(asked)) == 2
-    monkeypatch.setattr(_training, "train", whole)
+    monkeypatch.setattr(_training, "train_run", whole)
     told = []
     found = _pool.load_or_run_all(asked, lambda done, total: told.append((done, total)))
     assert sorted(seen) == [0, 1, 2, 3] and told[-1] == (4, 4)
@@ -234,7 +234,7 @@ def test_an_estimate_counts_measurements_too(pool, monkeypatch):
     def trained(asked, *midway):
         clock[0] += 7 + 3 * asked["rounds"] + 5 * (asked["rounds"] // asked["every"] + 1)
 
-    monkeypatch.setattr(_training, "train", trained)
+    monkeypatch.setattr(_training, "train_run", trained)
     monkeypatch.setattr(_pool.time, "process_time", lambda: clock[0])
     asked = request(rounds=40, every=4, pretrained=None)
     assert _pool.estimate_work([asked]) == (1, pytest.approx(40 * 3 + 10 * 5))

@@ -69,7 +69,9 @@ def made(monkeypatch):
     """A function of a figure's name, and of a law, to its arrays."""
 
     def arrays(name, law=curves, scale="quick"):
-        monkeypatch.setattr(_pool, "several", lambda asked, progress: [law(r) for r in asked])
+        monkeypatch.setattr(
+            _pool, "load_or_run_all", lambda asked, progress: [law(r) for r in asked]
+        )
         rounds = np.array([[9.0, 12.0]] * len(flex_table4.SCALES[scale][1]))
         losses = np.stack([1 + 1 / (2 + np.arange(180.0))] * 2)
         monkeypatch.setattr(
@@ -152,7 +154,7 @@ def test_table_1_by_hand(made):
 
 
 def test_what_cannot_be_loaded_is_left_out(made, monkeypatch):
-    monkeypatch.setattr(_pool, "_absent", lambda name: "missing" if name == "stl10" else "")
+    monkeypatch.setattr(_pool, "_why_absent", lambda name: "missing" if name == "stl10" else "")
     data = made("fsl_table1", scale="paper")
     gone = np.isnan(data["test_accuracy"]).all(axis=(1, 2))
     assert {cell.split("|")[0] for cell in data["cells"][gone]} == {"FSLsyn"} and gone.sum() == 8

@@ -199,7 +199,9 @@ def test_runs_become_arrays(monkeypatch):
         "rounds": np.arange(3.0),
         "test_accuracy": np.full(3, ord(r["p"]) + 10 * r["C"] + 0.1 * r["seed"]),
     }
-    monkeypatch.setattr(_runs._pool, "several", lambda asked, progress: [value(r) for r in asked])
+    monkeypatch.setattr(
+        _runs._pool, "load_or_run_all", lambda asked, progress: [value(r) for r in asked]
+    )
     made = _runs.gather_arrays(runs, None)
     read = _runs.Runs(made)
     assert made["test_accuracy"].shape == (4, 2, 3)

@@ -136,7 +136,9 @@ def test_text_is_never_a_formula():
         dict(weakened="1+1"),
         dict(also=((mu, "<=", "L"),)),
     ):
-        with pytest.raises(InvalidInput, match="must be a finite number or a SymPy expression"):
+        with pytest.raises(
+            InvalidInput, match="must be a finite real number, or a SymPy expression"
+        ):
             HOUSE.replace(**change)
 
 

@@ -52,7 +52,7 @@ def test_without_such_memory_arrays_are_copied(monkeypatch, what):
         monkeypatch.setattr(os, "memfd_create", None, raising=False)
         monkeypatch.delattr(os, "memfd_create")
     else:
-        monkeypatch.setattr(shared_memory, "_opens", lambda file: False)
+        monkeypatch.setattr(shared_memory, "_can_open", lambda file: False)
     with shared_memory.Shared() as shared:
         message = shared.pickle_task((np.sum, (ARRAY,)))
         assert len(message) > ARRAY.nbytes and shared.pickle_task((np.sum, (ARRAY,))) == message

@@ -181,7 +181,7 @@ def test_L_is_attained_where_two_classes_share_all():
 
 
 def test_the_newton_matrix_is_the_hessian():
-    at = sys.modules["fedtheory.problems.softmax"]._hessian
+    at = sys.modules["fedtheory.problems.softmax"]._hessian_of
     for name, problem in PROBLEMS.items():
         x = np.random.default_rng(0).standard_normal(problem.d)
         slow = sum(
@@ -261,10 +261,10 @@ def test_one_samples_gradients_reach_the_edge_of_their_ball(classes):
     1/classes)."""
     module = sys.modules["fedtheory.problems.softmax"]
     problem = softmax([None, [[3.0, 4.0]]], [None, [1]], 0.0, classes=classes, bias=False)
-    d = module._designs(problem.data)[1]
+    d = module._client_designs(problem.data)[1]
     x = np.zeros((2, classes))
     x[:, 0] = 100.0
-    reach = module._reach(classes) * min(d.mean_norm, np.sqrt(d.top))
+    reach = module._gradient_reach(classes) * min(d.mean_norm, np.sqrt(d.top))
     assert np.linalg.norm(problem.grad(x.ravel()) - d.centre) == pytest.approx(reach, rel=1e-12)
 
 

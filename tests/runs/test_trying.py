@@ -108,7 +108,7 @@ def test_a_method_that_leaves_its_arrays_is_refused(changed, says):
 
 def test_a_method_that_stays_inside_is_tried_once_for_its_counts(monkeypatch):
     tries, rounds = [], trying._try_rounds
-    monkeypatch.setattr(trying, "_rounds", lambda *given: tries.append(given) or rounds(*given))
+    monkeypatch.setattr(trying, "_try_rounds", lambda *given: tries.append(given) or rounds(*given))
     problem = ft.problems.quadratic(d=3, clients=4, L=1.0, mu=0.5)
     first = ft.run(problem, METHOD, rounds=2, S=2, seed=1)
     again = ft.run(problem, METHOD, rounds=3, S=2, eta_l=0.1, seed=1)

@@ -197,7 +197,7 @@ def test_a_known_instance_refutes_no_relative_that_is_proved(monkeypatch, tight)
         ].status
         == "violated"
     )
-    monkeypatch.setattr(given_witnesses.algebra, "line", lambda *asked, **more: True)
+    monkeypatch.setattr(given_witnesses.algebra, "prove_line", lambda *asked, **more: True)
     assert (
         given_witnesses.refute_by_witness(claim, 0, witnesses.read_witnesses([tight]), 1.0)[0]
         is None

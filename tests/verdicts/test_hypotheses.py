@@ -234,7 +234,7 @@ def test_many_steps_that_share_a_draw_by_hand():
         fsl_large.measure_symbols(instance, values, ["tilde_F_next"])["tilde_F_next"]
         == Q(7, 8) ** 2 * 4 / 2
     )
-    apart = {**instance, "shared": 0}
+    apart = {name: value for name, value in instance.items() if name != "shared"}
     assert (
         fsl_large.measure_symbols(apart, values, ["tilde_F_next"])["tilde_F_next"]
         == Q(1 + 4 + 16, 64) * 4 / 2
@@ -343,7 +343,7 @@ def test_what_a_run_is_read_with_is_said_first():
 
 
 def test_where_no_instance_breaks_what_was_never_written_nothing_is_said(monkeypatch):
-    monkeypatch.setattr(run_cohort, "breakable", lambda *_: frozenset())
+    monkeypatch.setattr(run_cohort.run, "breakable", lambda *_: frozenset())
     verdict = ft.check(of_cohorts(*EVERY[:2], EQUAL_WEIGHTS), budget=0.3)
     met = "Every instance that was looked at met what the claim does not assume: "
     assert verdict.status == "undecided" and verdict.why.startswith(met + UNIFORM_COHORT.says)

@@ -306,7 +306,7 @@ LEDGER = {
             tightness=None,
             why="It says nothing.",
         ),
-        "lamb.lemma1: its verdict, status",
+        "lamb.lemma1: its verdict, vacuous: no proof shows it",
     ),
     "violated, by another's certificate": (condemn, "fsl.lemma3: its verdict"),
     "violated, said to hold": (

@@ -102,7 +102,7 @@ def method_entries(
 ) -> dict[str, dict[str, Any]]:
     """Return the entries of a document about a method that queries gradients of these functions.
     Return {} for a recursion that does not describe itself."""
-    if not hasattr(method, "described"):
+    if not hasattr(method, "describe"):
         return {}
     return dict(method=method.describe(), structure=check_structure(functions))
 
