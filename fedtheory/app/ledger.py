@@ -12,6 +12,8 @@ entries. Nothing in a ledger is believed when it is read: `diff` and the replay 
 it as untrusted input.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import math
@@ -30,7 +32,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from fedtheory import discover, plugins
 from fedtheory.errors import InvalidInput
 from fedtheory.folders_beside import BESIDE, PACKAGE
-from fedtheory.language.claim import Claim
 from fedtheory.store import private_cache
 from fedtheory.store import source_hash as code
 from fedtheory.store.files import write_file
@@ -40,6 +41,8 @@ from fedtheory.verdicts.verdict import Verdict
 
 if TYPE_CHECKING:
     import sympy
+
+    from fedtheory.language.claim import Claim
 
 FORMAT = "fedtheory ledger 4"
 LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "numba")
@@ -185,7 +188,7 @@ def claim_content(claim: Claim) -> dict[str, str]:
 
 
 @lru_cache(maxsize=2**14)
-def _spell_once(expression: "sympy.Basic") -> str:
+def _spell_once(expression: sympy.Basic) -> str:
     """Return the full text of an expression (`srepr`), cached across the claims that share the
     expression."""
     from sympy import srepr

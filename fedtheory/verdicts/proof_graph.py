@@ -11,17 +11,18 @@ finds the largest share of the bound that an instance needs (`search/tightness_s
 not count). The rest of the bound is the slack of the step to this line.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fedtheory.errors import Contradiction, refuse
-from fedtheory.language.claim import Claim
-from fedtheory.proofs.textbook import facts, proof_steps
-from fedtheory.search.counterexample import document_title
 from fedtheory.verdicts.status import HOLDS, ORDER, PROVED, STANDS, UNDECIDED, VACUOUS, VIOLATED
 
 if TYPE_CHECKING:
+    from fedtheory.language.claim import Claim
+    from fedtheory.proofs.textbook import proof_steps
     from fedtheory.verdicts.verdict import Verdict
 
 FORMAT = "fedtheory graph 1"
@@ -29,9 +30,9 @@ CONTRADICTED = (
     "proved steps lead to it and an instance refutes it, so that one of the two errs: a mistake of "
     "fedtheory, to be reported with both documents"
 )
-Place = tuple[Claim, int]  # a line of a claim
+Place: TypeAlias = "tuple[Claim, int]"  # a line of a claim
 # (claim, whether proved steps lead to it) -> the statuses of its lines, or None where unknown
-Statuses = Callable[[Claim, bool], Sequence[str | None] | None]
+Statuses: TypeAlias = "Callable[[Claim, bool], Sequence[str | None] | None]"
 SHARE = 0.1  # a share of the budget, for each line to which no proved step leads
 
 
@@ -76,6 +77,9 @@ class Graph:
     @property
     def steps(self) -> dict[str, str]:
         """Return {name: status} of every line between the claim and the textbook facts."""
+
+        from fedtheory.proofs.textbook import facts
+
         return {
             name: node.status
             for name, node in self.nodes.items()
@@ -90,6 +94,9 @@ class Graph:
     @property
     def axioms(self) -> dict[str, str]:
         """Return {name: statement} of the axioms on which the textbook facts of the proof rest."""
+
+        from fedtheory.proofs.textbook import facts
+
         named = {
             axiom
             for name in self.leaves()
@@ -131,6 +138,8 @@ class Graph:
         return found
 
     def __str__(self) -> str:
+        from fedtheory.proofs.textbook import facts
+
         if wrong := self.contradicted:
             return f"{join_words(self.nodes[name].place for name in wrong)}: {CONTRADICTED}"
         if broken := self.violated_lines:
@@ -208,6 +217,8 @@ def join_words(words: Iterable[str]) -> str:
 
 
 def describe_facts(names: Sequence[str]) -> str:
+    from fedtheory.proofs.textbook import facts
+
     names = [name.removeprefix(facts.PREFIX).replace("_", " ") for name in names]
     return f"{len(names)} textbook fact{'s' * (len(names) > 1)} ({', '.join(names)})"
 
@@ -220,16 +231,23 @@ def line_place(claim: Claim, at: int) -> str:
 
 def axioms_of(name: str) -> tuple[str, ...]:
     """Return the names of the axioms on which a textbook fact rests."""
+
+    from fedtheory.proofs.textbook import facts
+
     known = facts.NAMES[name]
     return (known,) if isinstance(known, str) else known.axioms
 
 
 def build_graph(
-    claim: Claim, own: Statuses, verdicts: Mapping[str, "Verdict"] | None = None
+    claim: Claim, own: Statuses, verdicts: Mapping[str, Verdict] | None = None
 ) -> Graph:
     """Return the Graph of a claim; a circular proof is refused before anything is decided.
     `own(claim)` returns the statuses of its lines, or None where unknown; `verdicts` maps id ->
     Verdict and supplies the slack."""
+
+    from fedtheory.proofs.textbook import facts, proof_steps
+    from fedtheory.search.counterexample import document_title
+
     lines_of = claim_lines(claim)
     nodes, proofs = {}, {}
     for one in order_lines(lines_of):
@@ -254,6 +272,9 @@ def claim_lines(claim: Claim) -> list[Place]:
 
 def order_lines(lines: Sequence[Place]) -> list[Place | str]:
     """Return lines and textbook facts in an order in which premises come before conclusions."""
+
+    from fedtheory.proofs.textbook import proof_steps
+
     done: dict[str, Place | str] = {}
     path: list[str] = []
 
@@ -287,6 +308,9 @@ def same_node(one: Place | str, other: Place | str) -> bool:
 
 def _build_node(claim: Claim, at: int, nodes: Mapping[str, Node], own: Statuses) -> Node:
     """Return the Node of a line whose premises are in `nodes`."""
+
+    from fedtheory.proofs.textbook import proof_steps
+
     edge = proof_steps.step_of(claim, at)
     leads = [nodes[name] for name in edge.premises] if edge and edge.status == "proved" else []
     through = min((one.status for one in leads), key=ORDER.index, default=None)
@@ -305,7 +329,7 @@ def _build_node(claim: Claim, at: int, nodes: Mapping[str, Node], own: Statuses)
     return node
 
 
-def rests_on(claim: Claim, verdict: "Verdict", check: Callable[[Claim], "Verdict"]) -> Graph:
+def rests_on(claim: Claim, verdict: Verdict, check: Callable[[Claim], Verdict]) -> Graph:
     """Return the Graph of a claim whose Verdict is known; `check(claim)` returns the Verdicts on
     other claims. Raises Contradiction where a line is proved and an instance refutes the line."""
     known = {claim.id: verdict}
@@ -323,7 +347,7 @@ def rests_on(claim: Claim, verdict: "Verdict", check: Callable[[Claim], "Verdict
     return found
 
 
-def needed_share(claim: Claim, at: int, verdicts: Mapping[str, "Verdict"]) -> float | None:
+def needed_share(claim: Claim, at: int, verdicts: Mapping[str, Verdict]) -> float | None:
     """Return the largest share of its bound that a line was found to need, infinite where the line
     is violated; None where nothing was measured."""
     found = verdicts.get(claim.id)
@@ -336,7 +360,7 @@ def needed_share(claim: Claim, at: int, verdicts: Mapping[str, "Verdict"]) -> fl
     return None if tightness is None else float(tightness)
 
 
-def line_statuses(verdict: "Verdict", claim: Claim) -> list[str | None]:
+def line_statuses(verdict: Verdict, claim: Claim) -> list[str | None]:
     """Return the statuses of a claim's lines in its Verdict; None for a line that was not checked."""
     count, whole = len(claim.lines), verdict.status
     some = [line.status for line in verdict.lines] or [whole] * (count if whole == VACUOUS else 1)

@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from fedtheory.display import Shown, number_text
-from fedtheory.rendering.mail import counterexample_latex
-from fedtheory.rendering.picture import draw_counterexample
-from fedtheory.rendering.words import describe_counterexample
 from fedtheory.verdicts.proof_graph import Graph
 from fedtheory.verdicts.status import HOLDS, STATUSES, VIOLATED, read_status
 
@@ -104,6 +101,8 @@ class Verdict(Shown):
         return f"Verdict on {self.claim}"
 
     def facts(self) -> dict[str, Any]:
+        from fedtheory.rendering.words import describe_counterexample
+
         story = "\n".join(describe_counterexample(self.certificate))
         rest = dict(
             counterexample=story,
@@ -116,6 +115,8 @@ class Verdict(Shown):
         return first | {name.replace("_", " "): text for name, text in rest.items() if text}
 
     def _repr_html_(self) -> str:
+        from fedtheory.rendering.picture import draw_counterexample
+
         return super()._repr_html_() + draw_counterexample(self.certificate)
 
     def to_latex(self) -> str:
@@ -126,6 +127,9 @@ class Verdict(Shown):
         >>> print(ft.check("lamb.lemma1", budget=1).to_latex().splitlines()[-3])
         There $M = 1$, $\\alpha_r = 1$, $\\|\\overline{\\theta_r}-\\theta_{r,i}\\|^2 = 1$, $p = 1$, $\\phi_M = 1$, and the line reads
         """
+
+        from fedtheory.rendering.mail import counterexample_latex
+
         return counterexample_latex(self.certificate)
 
     @property

@@ -81,7 +81,10 @@ def test_what_is_measured_stays_below_the_bound(claim, data):
             assert refute_claim(claim), f"line {line + 1} fails at {case}, and no search finds it"
             return None
         if sign == "<=":
-            assert measure(claim, case, line).lower <= claim.evaluate(case.values, line=line)
+            # The hypotheses were checked above, exactly; a number behind a root is an enclosure's
+            # end in `values`, which may lie below 0 by less than 2^-300.
+            right = claim.evaluate(case.values, strict=False, line=line)
+            assert measure(claim, case, line).lower <= right
 
 
 @pytest.mark.parametrize("claim", WITH_WEAKENED, **named)
