@@ -27,7 +27,7 @@ from fedtheory.language.names import RULE, well_formed
 from fedtheory.language.variants import DENIED
 from fedtheory.models import by_name, fitting
 from fedtheory.proofs import algebra
-from fedtheory.proofs.textbook import facts
+from fedtheory.proofs.textbook import facts, proof_steps
 from fedtheory.proofs.worstcase import methods
 from fedtheory.proofs.worstcase.structure import require_method
 from fedtheory.search import counterexample, divergent_families
@@ -264,7 +264,7 @@ def replay_graph(document: Document) -> dict[str, str]:
             check_proof.check(proof, Ring(WORK))
     require(len({step["line"] for step in steps}) == len(steps), "it proves a step twice")
     lines = proof_graph.order_lines(proof_graph.claim_lines(claim)) if claim is not None else []
-    lines = {proof_graph.proof_steps.premise_name(one): one for one in lines}
+    lines = {proof_steps.premise_name(one): one for one in lines}
     for step in steps:
         about, *_ = [line_of(one) for one in (step["line"], *step["premises"])]
         if claim is not None:
@@ -294,14 +294,14 @@ def line_of(label: str) -> tuple[int | Claim, ...] | None:
     name, _, number = label.rpartition("/")
     check_name(name)
     if find_recorded_claim(name) is not None:
-        return proof_graph.proof_steps.parse_line_name(label)
+        return proof_steps.parse_line_name(label)
     require(PLACE.fullmatch(number), f"no line: {show(label)}")
     return None
 
 
 def alike_step(step: Mapping[str, Any], claim: Claim, at: int) -> None:
     """Refuse a step that differs from the step recorded here."""
-    edges, line = proof_graph.proof_steps, step["line"]
+    edges, line = proof_steps, step["line"]
     some = [edges.premise_name(one) for one in edges.line_premises(claim, at)]
     require(step["premises"] == some, f"{line} is said to follow from something else here")
     require(edges.speaks_of(step["proof"], claim, at), f"its proof of {line} is of another step")
@@ -326,10 +326,7 @@ def replay_textbook(documents: Mapping[str, list[Any]], used: Set[str]) -> None:
         for document, part in zip(documents[name], parts):
             check_proof.check(document, Ring(WORK))
             asked = (part.shows, part.given, {})
-            require(
-                proof_graph.proof_steps.states_implication(document, asked),
-                f"it proves another {name}",
-            )
+            require(proof_steps.states_implication(document, asked), f"it proves another {name}")
 
 
 def replay_existence(document: Document) -> Any:

@@ -9,6 +9,7 @@ import fedtheory as ft
 from fedtheory import discover
 from fedtheory.errors import Contradiction
 from fedtheory.language.claim import Claim
+from fedtheory.proofs.textbook import proof_steps
 from fedtheory.symbols import fsl as f
 from fedtheory.verdicts import proof_graph, replaying
 from fedtheory.verdicts.verdict import Verdict
@@ -70,8 +71,8 @@ def test_proved_and_violated_at_once_is_an_error_with_both_documents(monkeypatch
     found = proof_graph.build_graph(TRUE, ALL("violated"))
     assert found.status == "violated" and found.contradicted == ["mine.d/1"]
     assert "errs" in str(found) and "both documents" in str(found)
-    wrong = proof_graph.proof_steps.Edge("mine.d/1", ("textbook.definition",), "proved", "", ({},))
-    monkeypatch.setattr(proof_graph.proof_steps, "step_of", lambda claim, at: wrong)
+    wrong = proof_steps.Edge("mine.d/1", ("textbook.definition",), "proved", "", ({},))
+    monkeypatch.setattr(proof_steps, "step_of", lambda claim, at: wrong)
     refuted = Verdict(TRUE.id, "violated", "exact", "", certificate=dict(shows="a counterexample"))
     leads = own(f.E_c, "mine.d").replace(follows=("textbook.definition",))
     with pytest.raises(Contradiction, match="errs") as error:
